@@ -1,0 +1,55 @@
+"""Ids: deterministic where the same input must give the same id, random nowhere.
+
+Determinism is for tracing and for repeating a step; what keeps work from being stored twice is
+the fenced commit, not these ids.
+"""
+
+import hashlib
+import unicodedata
+import uuid
+from typing import NewType
+
+MessageId = NewType("MessageId", str)
+SegmentId = NewType("SegmentId", str)
+EntryId = NewType("EntryId", str)
+RunId = NewType("RunId", str)
+
+_NAMESPACE = uuid.UUID("5e0c8a30-7d0e-5d9e-9d43-4b6b0c6f7a51")
+
+
+def _derive(kind: str, *parts: str | int) -> str:
+    name = "\x1f".join([kind, *(str(part) for part in parts)])
+    return str(uuid.uuid5(_NAMESPACE, name))
+
+
+def message_id(tenant: str, collection: str, sequence: int) -> MessageId:
+    """The id of the message that took ``sequence`` in its collection."""
+    return MessageId(_derive("message", tenant, collection, sequence))
+
+
+def segment_id(first: MessageId) -> SegmentId:
+    """The id of the segment that begins with message ``first``."""
+    return SegmentId(_derive("segment", first))
+
+
+def entry_id(tenant: str, collection: str, source: MessageId, ordinal: int) -> EntryId:
+    """The id of the ``ordinal``-th entry whose first source is ``source``."""
+    return EntryId(_derive("entry", tenant, collection, source, ordinal))
+
+
+def point_id(entry: EntryId, version: int) -> str:
+    """The UUID of an entry version in the vector index."""
+    return _derive("point", entry, version)
+
+
+def identity(text: str, speaker: str, kind: str) -> str:
+    """A digest that two statements share when they say the same: normalised text, speaker, kind."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    words = " ".join(folded.split()).rstrip(".!?。！？ ")
+    return hashlib.sha256("\x1f".join([words, speaker.casefold(), kind]).encode()).hexdigest()
+
+
+def digest(*parts: str) -> str:
+    """A SHA-256 hex digest over the parts, unambiguous in where one ends."""
+    joined = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(joined.encode()).hexdigest()

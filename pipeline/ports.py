@@ -1,0 +1,370 @@
+"""What the domain needs of the world: models and stores, as laws. Adapters live in ``actors``.
+
+Models take batches and give batches of the same length and order. Stores speak in values of
+``pipeline``; every method that takes a tenant or a scope touches nothing of another tenant.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.entries import (
+    Case,
+    Decision,
+    Entry,
+    EntryChange,
+    EntryVersion,
+    Statement,
+    Status,
+)
+from pipeline.ids import EntryId, MessageId, RunId
+from pipeline.messages import Batch, Message, NewMessage, Scope, TenantId
+from pipeline.state import (
+    AwakeCommit,
+    AwakeState,
+    CollectionInfo,
+    Compressed,
+    DueCollection,
+    IndexHits,
+    IndexPoint,
+    IndexQuery,
+    Lease,
+    LedgerItem,
+    LedgerRow,
+    OutboxItem,
+    Page,
+    SleepRun,
+    Snapshot,
+    UndoItem,
+)
+
+Vectors = NDArray[np.float32]
+
+
+class Clock(Protocol):
+    """The time, as a thing that can be given."""
+
+    def now(self) -> datetime:
+        """The current instant, timezone-aware, in UTC."""
+        ...
+
+
+class Tokenizer(Protocol):
+    """The one measure of length: every threshold and budget counts its tokens."""
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, without special tokens; 0 for an empty text."""
+        ...
+
+
+class Embedder(Protocol):
+    """Texts to vectors of one model."""
+
+    @property
+    def model(self) -> str:
+        """Its name, stored beside every vector."""
+        ...
+
+    @property
+    def dim(self) -> int:
+        """The width of its vectors."""
+        ...
+
+    def embed(self, texts: Sequence[str], *, purpose: Literal["query", "passage"]) -> Vectors:
+        """``(len(texts), dim)``, L2-normalised. Raises ModelError on any other width."""
+        ...
+
+
+class Compressor(Protocol):
+    """Texts to the words worth keeping (arXiv 2510.18866, section 3.1)."""
+
+    def compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
+        """About ``rate`` (0..1] of each text's tokens; a text that fails keeps its original."""
+        ...
+
+
+class AttentionModel(Protocol):
+    """How much each turn of a window looks back at the turn before it."""
+
+    def profiles(self, windows: Sequence[Sequence[str]]) -> list[Vectors | None]:
+        """Per window ``(n,)``: attention of turn i to turn i-1, entry 0 ignored.
+
+        The decay with distance is removed. None where the model gives no attention.
+        """
+        ...
+
+
+class Extractor(Protocol):
+    """Batches of segments to standalone statements; a language model or a baseline without one."""
+
+    @property
+    def name(self) -> str:
+        """Which one it is; a baseline says so in its name."""
+        ...
+
+    def extract(self, batches: Sequence[Batch]) -> list[list[Statement]]:
+        """Per batch its statements in order of saying; system text gives none."""
+        ...
+
+
+class Decider(Protocol):
+    """Targets with their candidates to decisions; a language model or a rule-based baseline."""
+
+    @property
+    def name(self) -> str:
+        """Which one it is, with its version; replies are cached under it."""
+        ...
+
+    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+        """One decision per case. Unsure means ignore."""
+        ...
+
+
+class VectorIndex(Protocol):
+    """Derived search structure over entry versions. It may lag; it is never the truth."""
+
+    def upsert(self, points: Sequence[IndexPoint]) -> None:
+        """Writes the points as they are given; doing it twice changes nothing."""
+        ...
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Removes the points; unknown ids are no error."""
+        ...
+
+    def search(self, queries: Sequence[IndexQuery]) -> list[IndexHits]:
+        """Per query the best dense and lexical hits, best first, ties broken by entry id.
+
+        Scores are rounded to 6 digits. Never contains a point of another scope.
+        """
+        ...
+
+    def count(self, scope: Scope | None = None) -> int:
+        """Points of one scope, or of all."""
+        ...
+
+
+class MessageLog(Protocol):
+    """Accepting messages: durable before it returns, all or nothing."""
+
+    def accept(
+        self,
+        scope: Scope,
+        messages: Sequence[NewMessage],
+        *,
+        now: datetime,
+        idempotency_key: str | None = None,
+        body_digest: str = "",
+    ) -> list[Message]:
+        """The accepted messages with ids and sequences, in order.
+
+        A known (conversation, external id) or idempotency key gives the message accepted then.
+
+        Raises:
+            Conflict: the key or id came before with another body.
+        """
+        ...
+
+    def last_said_at(self, scope: Scope, conversation: str) -> datetime | None:
+        """When the conversation's newest accepted message was said."""
+        ...
+
+    def messages(
+        self, scope: Scope, *, after: int = 0, limit: int = 1000, newest: bool = False
+    ) -> list[Message]:
+        """Messages by sequence, those above ``after``; with ``newest`` the last ``limit``."""
+        ...
+
+    def messages_by_id(self, scope: Scope, ids: Sequence[MessageId]) -> dict[MessageId, Message]:
+        """The messages of these ids that exist in the scope."""
+        ...
+
+    def request_flush(self, scope: Scope) -> int:
+        """Asks that all accepted so far is extracted; returns the last sequence."""
+        ...
+
+    def collection(self, scope: Scope) -> CollectionInfo:
+        """How far the collection is. Raises NotFound."""
+        ...
+
+    def collections(self, tenant: TenantId) -> list[CollectionInfo]:
+        """All collections of the tenant, by name."""
+        ...
+
+
+class AwakeStore(Protocol):
+    """Leases and fenced commits of the ingest workers."""
+
+    def lease(
+        self, worker: str, *, limit: int, now: datetime, ttl_s: float, idle_s: float
+    ) -> list[Lease]:
+        """Up to ``limit`` collections with due work, each with a new epoch; oldest work first.
+
+        Due: accepted messages, an unmet flush, or open messages idle for ``idle_s``.
+        """
+        ...
+
+    def heartbeat(self, leases: Sequence[Lease], *, now: datetime, ttl_s: float) -> list[Lease]:
+        """Extends the leases still held and returns those."""
+        ...
+
+    def release(self, leases: Sequence[Lease]) -> None:
+        """Gives them back; one already lost is no error."""
+        ...
+
+    def load(self, lease: Lease, *, limit: int, now: datetime, idle_s: float) -> AwakeState:
+        """What the next step of the collection starts from; at most ``limit`` accepted messages."""
+        ...
+
+    def commit(self, lease: Lease, commit: AwakeCommit, *, now: datetime) -> bool:
+        """Writes the step in one transaction, outbox included.
+
+        False, and nothing written, when the epoch or the start step no longer hold. A statement
+        identical to an active entry (text, speaker, kind) adds its sources to that entry.
+        """
+        ...
+
+
+class EntryStore(Protocol):
+    """Entries and their versions."""
+
+    def entries(
+        self,
+        scope: Scope,
+        *,
+        statuses: Sequence[Status] = (),
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page:
+        """Entries in their order, oldest first. Raises NotFound for an unknown collection."""
+        ...
+
+    def entry(self, tenant: TenantId, entry: EntryId) -> tuple[Scope, Entry]:
+        """The entry in its present version. Raises NotFound."""
+        ...
+
+    def read_back(
+        self, scope: Scope, ids: Sequence[EntryId], *, statuses: Sequence[Status]
+    ) -> dict[EntryId, Entry]:
+        """Those of the ids that lie in the scope with one of the statuses."""
+        ...
+
+    def history(self, tenant: TenantId, entry: EntryId) -> list[EntryVersion]:
+        """Every version, oldest first. Raises NotFound."""
+        ...
+
+    def revise(
+        self,
+        tenant: TenantId,
+        entry: EntryId,
+        change: EntryChange,
+        *,
+        expected_version: int,
+        vector: Vectors | None,
+        model: str,
+        why: str,
+        now: datetime,
+    ) -> Entry:
+        """The user's correction as a new version; ``vector`` is of the new text when it changes.
+
+        Raises:
+            Conflict: the entry is not at ``expected_version``.
+        """
+        ...
+
+    def used(self, scope: Scope, ids: Sequence[EntryId], *, now: datetime) -> None:
+        """Strengthens entries that an answer or context used (times 1.2, at most 5)."""
+        ...
+
+
+class Outbox(Protocol):
+    """What the index has still to follow."""
+
+    def pending(self, *, limit: int) -> list[OutboxItem]:
+        """The oldest changed entries, each with the points it must have now."""
+        ...
+
+    def done(self, items: Sequence[OutboxItem]) -> None:
+        """Forgets items that the index has taken; doing it twice changes nothing."""
+        ...
+
+    def lag(self, scope: Scope) -> int:
+        """How many changes of the scope the index has not taken."""
+        ...
+
+
+class SleepStore(Protocol):
+    """Runs, their snapshots and their ledger."""
+
+    def open_run(self, run: SleepRun) -> SleepRun:
+        """Stores the run. Raises Conflict when one for (tenant, window start) exists."""
+        ...
+
+    def close_run(
+        self,
+        run: RunId,
+        *,
+        status: str,
+        totals: Mapping[str, int],
+        error: str | None,
+        now: datetime,
+    ) -> SleepRun:
+        """Writes how the run ended."""
+        ...
+
+    def run(self, tenant: TenantId, run: RunId) -> SleepRun:
+        """The run. Raises NotFound."""
+        ...
+
+    def runs(self, tenant: TenantId, *, limit: int = 50) -> list[SleepRun]:
+        """Runs, newest first."""
+        ...
+
+    def due(self, tenant: TenantId, *, collection: str | None = None) -> list[DueCollection]:
+        """Collections with entries new since their last completed run, or unfinished decisions."""
+        ...
+
+    def snapshot(self, scope: Scope, *, model: str) -> Snapshot:
+        """The collection's current entries in their order with vectors, as of one instant."""
+        ...
+
+    def record(
+        self,
+        run: RunId,
+        scope: Scope,
+        items: Sequence[LedgerItem],
+        *,
+        through: int,
+        model: str,
+        dry_run: bool,
+        now: datetime,
+    ) -> list[LedgerRow]:
+        """Per item a ledger row, then the change by compare-and-set, in the order given.
+
+        Skipped, with the reason, where the target or a used candidate is not in the version of
+        the snapshot or not current. All in one transaction with the collection's mark that this
+        run has seen it up to ``through``. A repeated item returns its first row unchanged.
+        """
+        ...
+
+    def ledger(self, run: RunId) -> list[LedgerRow]:
+        """The run's rows in the order they were written."""
+        ...
+
+    def undo(self, run: RunId, *, now: datetime) -> list[UndoItem]:
+        """Takes back each applied row whose entry is unchanged since; refuses the rest per item."""
+        ...
+
+    def redo(self, run: RunId, *, now: datetime) -> list[UndoItem]:
+        """Applies each undone row again where its entry is as the undo left it."""
+        ...
+
+    def cached_decisions(self, keys: Sequence[str]) -> dict[str, Decision]:
+        """Replies already given to (prompt hash, model)."""
+        ...
+
+    def cache_decisions(self, decisions: Mapping[str, Decision], *, now: datetime) -> None:
+        """Remembers replies; the first one stays."""
+        ...

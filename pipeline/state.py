@@ -1,0 +1,279 @@
+"""The values that pass between the domain and the stores."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.entries import Decision, Entry, Kind, Statement, Status
+from pipeline.ids import EntryId, MessageId, RunId, SegmentId
+from pipeline.messages import Json, Message, Scope, Segment, TenantId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compressed:
+    """A text after compression; ``fallback`` says why it is still the original, else None."""
+
+    text: str
+    fallback: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionInfo:
+    """How far a collection is: ``pending`` counts messages accepted and not yet extracted."""
+
+    scope: Scope
+    last_sequence: int
+    pending: int
+    entries: int
+    quarantined: int
+    created_at: datetime
+    index_lag: int = 0
+    settings: Mapping[str, Json] = field(default_factory=dict)
+
+
+# Awake ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """The right to work on a collection until someone takes a higher ``epoch``."""
+
+    scope: Scope
+    worker: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwakeState:
+    """Where a collection stands before a step; ``step`` counts the commits so far.
+
+    ``windows`` holds per conversation the messages not yet cut into segments, compressed;
+    ``buffered`` the segments not yet extracted, in order; ``flush`` asks that all of it leaves.
+    """
+
+    step: int
+    accepted: tuple[Message, ...]
+    windows: Mapping[str, tuple[Message, ...]]
+    buffered: tuple[Segment, ...]
+    flush: bool
+    flush_through: int
+    settings: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredStatement:
+    """A statement with its vector ``(dim,)`` and the id it gets if it is new."""
+
+    id: EntryId
+    statement: Statement
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwakeCommit:
+    """What one step changes.
+
+    ``compressed`` are the accepted messages that entered a window; ``segments`` were cut in this
+    step; ``extracted`` are segments (old or new) whose statements are in ``statements``;
+    ``quarantined`` gives messages a reason; ``flushed_through`` is the sequence up to which a
+    flush is met.
+    """
+
+    start_step: int
+    compressed: Mapping[MessageId, Compressed] = field(default_factory=dict)
+    segments: tuple[Segment, ...] = ()
+    extracted: tuple[SegmentId, ...] = ()
+    statements: tuple[StoredStatement, ...] = ()
+    quarantined: Mapping[MessageId, str] = field(default_factory=dict)
+    flushed_through: int | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Some entries and the cursor of the next page, None at the end."""
+
+    entries: tuple[Entry, ...]
+    cursor: str | None
+
+
+# Index ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparseVector:
+    """Lexical weights: ``indices`` strictly increasing, as many positive ``values``."""
+
+    indices: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexPoint:
+    """One entry version in the index; ``current`` marks the entry's newest version."""
+
+    id: str
+    scope: Scope
+    entry: EntryId
+    version: int
+    current: bool
+    status: Status
+    kind: Kind
+    speaker: str
+    said_at: datetime
+    valid_from: datetime
+    valid_to: datetime | None
+    dense: NDArray[np.float32]
+    lexical: SparseVector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexQuery:
+    """What to look for in one scope: newest versions in ``statuses``, of ``kinds`` if given."""
+
+    scope: Scope
+    dense: NDArray[np.float32]
+    lexical: SparseVector
+    limit: int
+    statuses: tuple[Status, ...]
+    kinds: tuple[Kind, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexHit:
+    """An entry version with its score: a cosine (dense) or a BM25 sum (lexical)."""
+
+    entry: EntryId
+    version: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexHits:
+    """Both lists for one query, best first."""
+
+    dense: tuple[IndexHit, ...]
+    lexical: tuple[IndexHit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxItem:
+    """An entry that changed: ``ids`` are its outbox rows.
+
+    ``versions`` are all versions with their vectors, oldest first, the last one current; empty
+    when the entry was erased, then ``removed`` holds the ids of the points that must go.
+    """
+
+    ids: tuple[int, ...]
+    scope: Scope
+    entry: EntryId
+    versions: tuple[tuple[Entry, NDArray[np.float32]], ...]
+    removed: tuple[str, ...] = ()
+
+
+# Sleep ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SleepRun:
+    """One consolidation job; ``status`` is running, completed, stopped or failed."""
+
+    id: RunId
+    tenant: TenantId
+    window_start: datetime
+    dry_run: bool
+    status: str
+    started_at: datetime
+    finished_at: datetime | None = None
+    totals: Mapping[str, int] = field(default_factory=dict)
+    error: str | None = None
+    undone: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueCollection:
+    """A collection for a run and its size in entries, for packing."""
+
+    scope: Scope
+    entries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """Current entries in their order (oldest first) with ``vectors`` ``(n, dim)``, float32.
+
+    ``is_new`` ``(n,)`` marks entries written by ingestion or a user since the last completed run;
+    ``retry`` are (target, candidate) pairs that the ledger left failed or skipped;
+    ``through`` is the collection's write counter at the snapshot.
+    """
+
+    scope: Scope
+    entries: tuple[Entry, ...]
+    vectors: NDArray[np.float32]
+    is_new: NDArray[np.bool_]
+    retry: frozenset[tuple[EntryId, EntryId]]
+    through: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """A candidate as the ledger keeps it."""
+
+    entry: EntryId
+    version: int
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerItem:
+    """A decision on its way to the ledger.
+
+    ``vector`` ``(dim,)`` embeds the new text of an update; ``failure`` replaces the decision when
+    the decider failed on this target.
+    """
+
+    target: EntryId
+    target_version: int
+    candidates: tuple[Weighed, ...]
+    decision: Decision | None
+    vector: NDArray[np.float32] | None = None
+    failure: str | None = None
+    decider: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerRow:
+    """One durable decision.
+
+    ``state`` is applied, ignored, skipped, failed, dry or undone; ``note`` says why it was
+    skipped or failed. Texts are those of the target before and after.
+    """
+
+    id: int
+    run: RunId
+    scope: Scope
+    target: EntryId
+    target_version: int
+    candidates: tuple[Weighed, ...]
+    action: str
+    reason: str
+    state: str
+    note: str | None
+    text_before: str
+    text_after: str | None
+    version_after: int | None
+    decided_at: datetime
+    decider: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoItem:
+    """What undo or redo did with one ledger row: ``refused`` holds the reason when it did not."""
+
+    ledger: int
+    entry: EntryId
+    done: bool
+    refused: str | None = None
