@@ -1,0 +1,1 @@
+"""The record store: the system of record, on SQLite or PostgreSQL."""
