@@ -21,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -191,6 +192,9 @@ leases = Table(
 
 # What is remembered -------------------------------------------------------------------------------
 
+ORDER = ("order_said_at", "order_sequence", "order_ordinal")
+"""The columns of an entry's order key."""
+
 
 def _entry() -> list[Column[Any]]:
     """The columns that an entry and each of its versions share."""
@@ -203,16 +207,13 @@ def _entry() -> list[Column[Any]]:
         required("said_at", UtcDateTime),
         required("zone", Text),
         required("language", Text),
-        required("order_said_at", UtcDateTime),
-        required("order_sequence", BigInteger),
-        required("order_ordinal", BigInteger),
+        required(ORDER[0], UtcDateTime),
+        *(required(name, BigInteger) for name in ORDER[1:]),
         required("valid_from", UtcDateTime),
         Column("valid_to", UtcDateTime),
         Column("superseded_by", Text),
         required("sources", JSON),
-        Column("subject", Text),
-        Column("key", Text),
-        Column("value", Text),
+        *(Column(name, Text) for name in ("subject", "key", "value")),
         required("entities", JSON),
         required("topic", Text),
         required("metadata", JSON),
@@ -231,15 +232,7 @@ entries = Table(
     required("version", Integer),
     *_entry(),
     counter("new_at"),  # ``collections.writes`` at the last write by ingest or a user
-    Index(
-        "ix_entries_order",
-        "tenant",
-        "collection",
-        "order_said_at",
-        "order_sequence",
-        "order_ordinal",
-        "id",
-    ),
+    Index("ix_entries_order", "tenant", "collection", *ORDER, "id"),
     Index(None, "tenant", "collection", "identity"),
     Index(None, "tenant", "collection", "new_at"),
 )
@@ -332,7 +325,7 @@ sleep_runs = Table(
     Column("finished_at", UtcDateTime),
     required("totals", JSON),
     Column("error", Text),
-    Column("undone", Boolean, nullable=False, server_default=text("false")),
+    Column("undone", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("id"),
     # A preview of a window must not use up the window's one run.
     UniqueConstraint("tenant", "window_start", "dry_run"),
