@@ -309,6 +309,7 @@ index_ops = Table(
     required("created_at", UtcDateTime),
     Index(None, "tenant", "collection"),
     Index(None, "tenant", "entry"),
+    sqlite_autoincrement=True,
 )
 
 # Sleep --------------------------------------------------------------------------------------------
@@ -363,6 +364,7 @@ ledger = Table(
     required("decided_at", UtcDateTime),
     UniqueConstraint("run", "tenant", "collection", "target"),
     Index(None, "tenant", "collection", "target"),
+    sqlite_autoincrement=True,
 )
 
 reply_cache = Table(

@@ -193,6 +193,7 @@ def upgrade() -> None:
             name=op.f("fk_index_ops_collections"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_index_ops")),
+        sqlite_autoincrement=True,
     )
     op.create_index(
         op.f("ix_index_ops_tenant_collection"), "index_ops", ["tenant", "collection"], unique=False
@@ -249,6 +250,7 @@ def upgrade() -> None:
             "target",
             name=op.f("uq_ledger_run_tenant_collection_target"),
         ),
+        sqlite_autoincrement=True,
     )
     op.create_index(
         op.f("ix_ledger_tenant_collection_target"),
