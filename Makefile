@@ -1,0 +1,31 @@
+# Python 3.11 or 3.12 and make are all that is needed: the rest lands in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: demo test check format install models
+
+demo: models
+	$(BIN)/slowwave demo
+
+test: models
+	$(BIN)/pytest
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+install: $(STAMP)
+
+models: $(STAMP)
+	$(BIN)/slowwave models install
+
+$(STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable '.[dev,postgres]'
+	touch $(STAMP)
