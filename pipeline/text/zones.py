@@ -16,7 +16,6 @@ _HOST_NAMES = frozenset({"localtime", "posixrules", "factory"})
 _WIDEST = timedelta(hours=18)
 
 
-@lru_cache(maxsize=1024)
 def zone_info(name: str) -> tuple[tzinfo, str]:
     """The zone and its usual name: ``UTC``, an IANA name, or an offset such as ``+08:00``.
 
@@ -25,6 +24,11 @@ def zone_info(name: str) -> tuple[tzinfo, str]:
     """
     if not isinstance(name, str):
         raise _unknown(type(name).__name__)
+    return _zone(name)
+
+
+@lru_cache(maxsize=1024)
+def _zone(name: str) -> tuple[tzinfo, str]:
     stripped = name.strip()
     if stripped.lower() in _UTC_NAMES:
         return UTC, "UTC"

@@ -1,0 +1,182 @@
+"""Messages as they come to messages as they are kept: role, speaker, time, zone.
+
+The text is checked and never altered. Knows nothing of the form the messages came in.
+Source: LightMem (arXiv 2510.18866), section 3.1; unlike it, one time parser serves all stages and
+messages of one instant keep their order by sequence, so no instants are made up.
+"""
+
+import math
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pipeline.errors import InputError
+from pipeline.messages import Json, NewMessage, Role
+from pipeline.text.dates import parse_time
+from pipeline.text.zones import zone_info
+
+_ALIASES: Mapping[str, Role] = {
+    **{role.value: role for role in Role},
+    **dict.fromkeys(("human", "person", "customer"), Role.USER),
+    **dict.fromkeys(("ai", "bot", "robot", "model", "gpt", "chatgpt", "chatbot"), Role.ASSISTANT),
+    **dict.fromkeys(("function", "tool_result", "tool_response"), Role.TOOL),
+    "developer": Role.SYSTEM,
+}
+_DEEPEST = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawMessage:
+    """A message as it was sent; ``index`` is its place in the request and names it in errors."""
+
+    index: int
+    role: str
+    content: str
+    speaker: str | None = None
+    said_at: str | int | float | None = None
+    zone: str | None = None
+    message_id: str | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+
+
+def normalise(
+    raw: Sequence[RawMessage],
+    *,
+    conversation: str,
+    zone: str | None,
+    previous_said_at: datetime | None,
+    now: datetime,
+) -> list[NewMessage]:
+    """The messages ready to be accepted, in the order given; all of them or an error.
+
+    Args:
+        raw: the messages of one conversation.
+        conversation: its name.
+        zone: the zone of the collection, for messages that name none; UTC where None.
+        previous_said_at: when the conversation's last accepted message was said, in UTC.
+        now: the instant of a first message without a time, in UTC.
+
+    Raises:
+        InputError: its field names the message and what of it, as ``messages[3].role``.
+    """
+    if zone is not None:
+        zone_info(zone)
+    _require_text(conversation, "conversation")
+    messages: list[NewMessage] = []
+    said_at = previous_said_at or now
+    for message in raw:
+        messages.append(_normalised(message, conversation, zone, said_at))
+        said_at = messages[-1].said_at
+    return messages
+
+
+def _normalised(
+    raw: RawMessage, conversation: str, zone: str | None, said_before: datetime
+) -> NewMessage:
+    place = f"messages[{raw.index}]"
+    role = _role(raw.role, f"{place}.role")
+    _require_text(raw.content, f"{place}.content")
+    if raw.message_id is not None:
+        _require_text(raw.message_id, f"{place}.message_id")
+    _require_plain(raw.metadata, f"{place}.metadata", depth=0)
+    said_at, said_in = _time(raw, zone, said_before, place)
+    return NewMessage(
+        conversation=conversation,
+        role=role,
+        speaker=_speaker(raw.speaker, role, f"{place}.speaker"),
+        content=raw.content,
+        said_at=said_at,
+        zone=said_in,
+        external_id=raw.message_id,
+        metadata=raw.metadata,
+    )
+
+
+def _role(value: object, place: str) -> Role:
+    role = _ALIASES.get(value.strip().lower()) if isinstance(value, str) else None
+    if role is None:
+        expected = "user, assistant, system or tool"
+        raise InputError(f"expected the role {expected}, got {_shown(value)}", field=place)
+    return role
+
+
+def _speaker(value: str | None, role: Role, place: str) -> str:
+    """The name given, else the role."""
+    if value is None or (isinstance(value, str) and _is_blank(value)):
+        return role.value
+    _require_text(value, place)
+    return value.strip()
+
+
+def _time(
+    raw: RawMessage, zone: str | None, said_before: datetime, place: str
+) -> tuple[datetime, str]:
+    own = zone if raw.zone is None else raw.zone
+    try:
+        if raw.said_at is not None:
+            return parse_time(raw.said_at, zone=own)
+        return said_before, "UTC" if own is None else zone_info(own)[1]
+    except InputError as error:
+        raise InputError(error.message, field=f"{place}.{error.field}") from error
+
+
+def _require_text(value: object, place: str) -> None:
+    if not isinstance(value, str):
+        raise InputError(f"expected a text, got {_shown(value)}", field=place)
+    if _is_blank(value):
+        raise InputError(f"expected a text that is not empty, got {_shown(value)}", field=place)
+    _require_storable(value, place)
+
+
+def _is_blank(text: str) -> bool:
+    """Whether nothing would be seen: white space and invisible signs only."""
+    return all(sign.isspace() or unicodedata.category(sign) in ("Cf", "Cc") for sign in text)
+
+
+def _require_storable(text: str, place: str) -> None:
+    if (at := text.find("\0")) >= 0:
+        raise InputError(f"expected no NUL byte, got one at character {at}", field=place)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        code = f"U+{ord(text[error.start]):04X}"
+        raise InputError(
+            f"expected valid Unicode, got the lone surrogate {code} at character {error.start}",
+            field=place,
+        ) from None
+
+
+def _require_plain(value: object, place: str, *, depth: int) -> None:
+    """Refuses what a store cannot keep: other types, NaN, NUL, surrogates, bottomless nesting."""
+    if depth > _DEEPEST:
+        raise InputError(f"expected at most {_DEEPEST} levels of nesting, got more", field=place)
+    match value:
+        case str():
+            _require_storable(value, place)
+        case float() if not math.isfinite(value):
+            raise InputError(f"expected a finite number, got {value}", field=place)
+        case None | bool() | int() | float():
+            return
+        case Mapping():
+            _require_plain_mapping(value, place, depth)
+        case list() | tuple():
+            for item in value:
+                _require_plain(item, place, depth=depth + 1)
+        case _:
+            raise InputError(f"expected a JSON value, got {_shown(value)}", field=place)
+
+
+def _require_plain_mapping(value: Mapping[object, object], place: str, depth: int) -> None:
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise InputError(f"expected texts as keys, got {_shown(key)}", field=place)
+        _require_storable(key, place)
+        _require_plain(item, place, depth=depth + 1)
+
+
+def _shown(value: object) -> str:
+    """The value for a message, printable whatever it holds."""
+    if isinstance(value, str):
+        return ascii(value[:60])
+    return "nothing" if value is None else f"a value of type {type(value).__name__}"
