@@ -1,0 +1,120 @@
+"""Fakes: deterministic stand-ins for models and the clock, small enough to reason about in a test.
+
+None of them learns anything from language. They are exact where tests need exactness: similar
+bags of words give similar vectors, a token is a word or a CJK character.
+"""
+
+import hashlib
+import itertools
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.state import Compressed
+
+Vectors = NDArray[np.float32]
+
+_TOKENS = re.compile(r"[぀-ヿ㐀-䶿一-鿿豈-﫿]|[^\W぀-ヿ㐀-䶿一-鿿豈-﫿]+|[^\w\s]")
+
+
+def fake_tokens(text: str) -> list[str]:
+    """Words, CJK characters and punctuation marks, each one token."""
+    return _TOKENS.findall(text)
+
+
+class FakeTokenizer:
+    """Counts words, CJK characters and punctuation marks."""
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text; 0 for an empty one."""
+        return [len(fake_tokens(text)) for text in texts]
+
+
+class FakeEmbedder:
+    """A bag of hashed words: texts that share words are similar, in proportion."""
+
+    def __init__(self, *, dim: int = 64, model: str = "fake-embedder") -> None:
+        self._dim = dim
+        self._model = model
+        self.calls = 0
+
+    @property
+    def model(self) -> str:
+        """The name stored beside every vector."""
+        return self._model
+
+    @property
+    def dim(self) -> int:
+        """The width of its vectors."""
+        return self._dim
+
+    def embed(self, texts: Sequence[str], *, purpose: Literal["query", "passage"]) -> Vectors:
+        """``(len(texts), dim)``, L2-normalised; the purpose makes no difference."""
+        self.calls += 1
+        vectors = np.zeros((len(texts), self._dim), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for token in fake_tokens(text.casefold()) or [""]:
+                vectors[row] += self._direction(token)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-9)
+
+    def _direction(self, token: str) -> Vectors:
+        seed = int.from_bytes(hashlib.sha256(token.encode()).digest()[:8])
+        return np.random.default_rng(seed).standard_normal(self._dim).astype(np.float32)
+
+
+class FakeCompressor:
+    """Keeps the first tokens of a text; texts containing ``fails_on`` fall back."""
+
+    def __init__(self, *, fails_on: str | None = None) -> None:
+        self._fails_on = fails_on
+
+    def compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
+        """The first ``rate`` of each text's words, at least one."""
+        return [self._one(text, rate) for text in texts]
+
+    def _one(self, text: str, rate: float) -> Compressed:
+        if self._fails_on is not None and self._fails_on in text:
+            return Compressed(text=text, fallback=f"contains {self._fails_on}")
+        matches = list(_TOKENS.finditer(text))
+        if not matches:
+            return Compressed(text=text, fallback="nothing to compress")
+        keep = max(1, round(rate * len(matches)))
+        return Compressed(text=text[: matches[keep - 1].end()])
+
+
+class FakeAttention:
+    """Looks back at the turn before in proportion to the words it shares with it."""
+
+    def __init__(self, *, gives_attention: bool = True) -> None:
+        self._gives_attention = gives_attention
+
+    def profiles(self, windows: Sequence[Sequence[str]]) -> list[Vectors | None]:
+        """Per window ``(n,)`` Jaccard overlaps with the turn before; None when switched off."""
+        if not self._gives_attention:
+            return [None for _ in windows]
+        return [_overlaps([set(fake_tokens(t.casefold())) for t in turns]) for turns in windows]
+
+
+def _overlaps(bags: list[set[str]]) -> Vectors:
+    pairs = itertools.pairwise(bags)
+    values = [len(a & b) / max(1, len(a | b)) for a, b in pairs]
+    return np.array([0.0, *values][: len(bags)], dtype=np.float32)
+
+
+class FixedClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, now: datetime = datetime(2024, 5, 1, 12, 0, tzinfo=UTC)) -> None:
+        self._now = now
+
+    def now(self) -> datetime:
+        """The instant it stands at, timezone-aware, in UTC."""
+        return self._now
+
+    def advance(self, by: timedelta) -> None:
+        """Moves it forward."""
+        self._now += by
