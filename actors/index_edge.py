@@ -1,0 +1,199 @@
+"""The vector index embedded in this process: Qdrant Edge, one shard in one folder.
+
+The engine holds Python's GIL while it works, so this class belongs in a process of its own. It
+searches exactly, without a graph: filtered by scope that takes about a millisecond, and the answers
+equal those of a server. A folder has one owner at a time.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import qdrant_edge as qdrant
+
+from actors.index_shape import (
+    DENSE,
+    INTEGER_FIELDS,
+    KEYWORD_FIELDS,
+    LEXICAL,
+    RETURNED_FIELDS,
+    TENANT_FIELD,
+    TIME_FIELDS,
+    Ask,
+    Conditions,
+    answers,
+    check_vectors,
+    check_width,
+    corpus_conditions,
+    hit,
+    payload,
+    query_conditions,
+    scope_conditions,
+)
+from pipeline.errors import StoreError
+from pipeline.messages import Scope
+from pipeline.state import IndexHit, IndexHits, IndexPoint, IndexQuery
+
+_CONFIG_FILE = "edge_config.json"
+_CHUNK = 1000
+
+
+class EdgeIndex:
+    """A VectorIndex over one folder. An existing folder is opened, never erased."""
+
+    def __init__(self, folder: str | Path, *, dim: int) -> None:
+        """Opens the folder or makes it.
+
+        Raises:
+            ConfigError: the folder's vectors have another width than ``dim``; nothing is changed.
+            StoreError: another process has the folder open, or it cannot be read.
+        """
+        self._folder = Path(folder)
+        self._dim = dim
+        self._check_folder()
+        with self._translated():
+            self._shard = qdrant.EdgeShard.load(str(self._folder), _config(dim))
+            self._ensure_fields()
+
+    def upsert(self, points: Sequence[IndexPoint]) -> None:
+        """Writes the points through the engine's log: a kill loses none of them."""
+        check_vectors([point.dense for point in points], dim=self._dim)
+        for start in range(0, len(points), _CHUNK):
+            stored = [_stored(point) for point in points[start : start + _CHUNK]]
+            with self._translated():
+                self._shard.update(qdrant.UpdateOperation.upsert_points(stored))
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Removes the points; unknown ids are no error. ``optimise`` frees their space."""
+        with self._translated():
+            self._shard.update(qdrant.UpdateOperation.delete_points(list(ids)))
+
+    def search(self, queries: Sequence[IndexQuery]) -> list[IndexHits]:
+        """Per query the best dense and lexical hits, best first, ties broken by entry id."""
+        check_vectors([query.dense for query in queries], dim=self._dim)
+        return answers(queries, self._fetch)
+
+    def count(self, scope: Scope | None = None) -> int:
+        """Points of one scope, or of all; versions count one by one."""
+        within = None if scope is None else _filter(scope_conditions(scope))
+        request = qdrant.CountRequest(exact=True, filter=within)
+        with self._translated():
+            return self._shard.count(request)
+
+    def flush(self) -> None:
+        """Writes everything to the disk: after it, a power loss loses nothing either."""
+        with self._translated():
+            self._shard.flush()
+
+    def optimise(self) -> bool:
+        """Drops what was deleted and merges segments; whether anything was done.
+
+        Blocks the whole process, so it is for idle times and after an erasure.
+        """
+        with self._translated():
+            return self._shard.optimize()
+
+    def close(self) -> None:
+        """Flushes and gives the folder up; doing it twice changes nothing."""
+        with self._translated():
+            self._shard.close()
+
+    def _check_folder(self) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            config = self._folder / _CONFIG_FILE
+            stored = json.loads(config.read_text()) if config.exists() else None
+        except (OSError, ValueError) as exc:
+            raise StoreError(f"the index folder {self._folder} cannot be read: {exc}") from exc
+        if stored is not None:
+            width = _width(stored)
+            check_width(width, dim=self._dim, where=f"the index folder {self._folder}")
+
+    def _ensure_fields(self) -> None:
+        known = self._shard.info().payload_schema
+        for field, schema in _field_indexes().items():
+            if field not in known:
+                self._shard.update(qdrant.UpdateOperation.create_field_index(field, schema))
+
+    def _fetch(self, asks: Sequence[Ask]) -> list[list[IndexHit]]:
+        if not asks:
+            return []
+        batch = qdrant.QueryBatchRequest([_request(ask) for ask in asks])
+        with self._translated():
+            found = self._shard.query_batch(batch)
+        return [[hit(one.payload, one.score) for one in hits] for hits in found]
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """The engine raises bare ``Exception`` for everything that fails, so that is caught."""
+        try:
+            yield
+        except Exception as exc:
+            if "WouldBlock" in str(exc):
+                raise StoreError(f"the index folder {self._folder} is open elsewhere") from exc
+            raise StoreError(f"the index folder {self._folder}: {exc}") from exc
+
+
+def _config(dim: int) -> qdrant.EdgeConfig:
+    """No graph, since search is exact; little tolerance for deleted points that stay on disk."""
+    return qdrant.EdgeConfig(
+        vectors={DENSE: qdrant.EdgeVectorParams(size=dim, distance=qdrant.Distance.Cosine)},
+        sparse_vectors={LEXICAL: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},
+        hnsw_config=qdrant.HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10_000),
+        optimizers=qdrant.EdgeOptimizersConfig(
+            deleted_threshold=0.01, vacuum_min_vector_number=100
+        ),
+    )
+
+
+def _width(stored: dict[str, dict[str, dict[str, int]]]) -> int:
+    """The width in a stored configuration; 0 where the folder is no index of ours."""
+    return stored.get("vectors", {}).get(DENSE, {}).get("size", 0)
+
+
+def _field_indexes() -> dict[str, qdrant.PayloadSchemaType | qdrant.KeywordIndexParams]:
+    schema = qdrant.PayloadSchemaType
+    return {
+        TENANT_FIELD: qdrant.KeywordIndexParams(is_tenant=True),
+        **dict.fromkeys(KEYWORD_FIELDS, schema.Keyword),
+        **dict.fromkeys(INTEGER_FIELDS, schema.Integer),
+        **dict.fromkeys(TIME_FIELDS, schema.Datetime),
+    }
+
+
+def _stored(point: IndexPoint) -> qdrant.Point:
+    lexical = qdrant.SparseVector(
+        indices=list(point.lexical.indices), values=list(point.lexical.values)
+    )
+    vectors = {DENSE: point.dense.tolist(), LEXICAL: lexical}
+    return qdrant.Point(point.id, vectors, payload(point))
+
+
+def _request(ask: Ask) -> qdrant.QueryRequest:
+    if ask.side == DENSE:
+        wanted = ask.query.dense.tolist()
+    else:
+        lexical = ask.query.lexical
+        wanted = qdrant.SparseVector(indices=list(lexical.indices), values=list(lexical.values))
+    corpus = qdrant.IdfParams(corpus=_filter(corpus_conditions(ask.query.scope)))
+    idf = corpus if ask.side == LEXICAL else None
+    return qdrant.QueryRequest(
+        query=qdrant.Query.Nearest(wanted, using=ask.side),
+        limit=ask.limit,
+        filter=_filter(query_conditions(ask.query)),
+        with_payload=RETURNED_FIELDS,
+        params=qdrant.SearchParams(exact=True, idf=idf),
+    )
+
+
+def _filter(conditions: Conditions) -> qdrant.Filter:
+    equal = [
+        qdrant.FieldCondition(key, match=qdrant.MatchValue(value))
+        for key, value in conditions.equal
+    ]
+    among = [
+        qdrant.FieldCondition(key, match=qdrant.MatchAny(list(values)))
+        for key, values in conditions.among
+    ]
+    return qdrant.Filter(must=[*equal, *among])
