@@ -1,0 +1,221 @@
+"""Sleep runs in the record store: what is due, snapshots, the ledger and its application.
+
+A collection is written in one transaction per run, so a run that dies leaves each collection as
+it was or as the finished run would leave it. What undo and redo do is in ``sleep_undo``.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, Engine, exists, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from actors.records.engine import reading, writing
+from actors.records.sleep_due import due_collections
+from actors.records.sleep_rows import decision_of, decision_to_json, ledger_row_of, run_of
+from actors.records.sleep_snapshot import read_snapshot
+from actors.records.sleep_undo import redo_run, undo_run
+from actors.records.sleep_write import record_items
+from actors.records.sql import chunks, upsert
+from actors.records.tables import ledger, reply_cache, sleep_runs, tenants
+from pipeline.entries import Decision
+from pipeline.errors import Conflict, NotFound
+from pipeline.ids import RunId
+from pipeline.messages import Scope, TenantId
+from pipeline.state import (
+    DueCollection,
+    LedgerItem,
+    LedgerRow,
+    SleepRun,
+    Snapshot,
+    UndoItem,
+)
+
+
+class SqlSleepStore:
+    """Runs, their snapshots and their ledger on one engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    # Runs -----------------------------------------------------------------------------------
+
+    def open_run(self, run: SleepRun) -> SleepRun:
+        """Stores the run. Raises Conflict when one for (tenant, window start) exists."""
+        with writing(self._engine) as connection:
+            known = select(exists().where(tenants.c.name == run.tenant))
+            if not connection.execute(known).scalar_one():
+                raise NotFound(f"no tenant {run.tenant}", field="tenant")
+            try:
+                connection.execute(insert(sleep_runs).values(**_values(run)))
+            except IntegrityError as exc:
+                raise Conflict(
+                    f"a run of {run.tenant} for the window of {run.window_start.isoformat()} "
+                    "exists",
+                    field="window_start",
+                ) from exc
+        return run
+
+    def close_run(
+        self,
+        run: RunId,
+        *,
+        status: str,
+        totals: Mapping[str, int],
+        error: str | None,
+        now: datetime,
+    ) -> SleepRun:
+        """Writes how the run ended. Raises NotFound."""
+        with writing(self._engine) as connection:
+            connection.execute(
+                update(sleep_runs)
+                .where(sleep_runs.c.id == run)
+                .values(status=status, totals=dict(totals), error=error, finished_at=now)
+            )
+            return find_run(connection, run)
+
+    def run(self, tenant: TenantId, run: RunId) -> SleepRun:
+        """The run. Raises NotFound."""
+        with reading(self._engine) as connection:
+            return find_run(connection, run, tenant=tenant)
+
+    def runs(self, tenant: TenantId, *, limit: int = 50) -> list[SleepRun]:
+        """Runs, newest first."""
+        query = (
+            select(sleep_runs)
+            .where(sleep_runs.c.tenant == tenant)
+            .order_by(sleep_runs.c.started_at.desc(), sleep_runs.c.id)
+            .limit(limit)
+        )
+        with reading(self._engine) as connection:
+            return [run_of(row) for row in connection.execute(query)]
+
+    # Reading --------------------------------------------------------------------------------
+
+    def due(self, tenant: TenantId, *, collection: str | None = None) -> list[DueCollection]:
+        """Collections with entries new since their last completed run, or unfinished decisions."""
+        with reading(self._engine) as connection:
+            return due_collections(connection, tenant, collection=collection)
+
+    def snapshot(self, scope: Scope, *, model: str) -> Snapshot:
+        """The collection's current entries in their order with vectors, as of one instant.
+
+        Raises:
+            NotFound: there is no such collection.
+            ConfigError: some entries have no vector of this model.
+        """
+        with reading(self._engine) as connection:
+            return read_snapshot(connection, scope, model=model)
+
+    def ledger(self, run: RunId) -> list[LedgerRow]:
+        """The run's rows in the order they were written."""
+        query = select(ledger).where(ledger.c.run == run).order_by(ledger.c.id)
+        with reading(self._engine) as connection:
+            return [ledger_row_of(row) for row in connection.execute(query)]
+
+    # Writing --------------------------------------------------------------------------------
+
+    def record(
+        self,
+        run: RunId,
+        scope: Scope,
+        items: Sequence[LedgerItem],
+        *,
+        through: int,
+        model: str,
+        dry_run: bool,
+        now: datetime,
+    ) -> list[LedgerRow]:
+        """Per item a ledger row, then the change by compare-and-set, in the order given.
+
+        Skipped, with the reason, where the target or a used candidate is not in the version of
+        the snapshot or not current. All in one transaction with the collection's mark that this
+        run has seen it up to ``through``. A repeated item returns its first row unchanged.
+        """
+        with writing(self._engine) as connection:
+            find_run(connection, run, tenant=scope.tenant)
+            return record_items(
+                connection,
+                run,
+                scope,
+                items,
+                through=through,
+                model=model,
+                dry_run=dry_run,
+                now=now,
+            )
+
+    def undo(self, run: RunId, *, now: datetime) -> list[UndoItem]:
+        """Takes back each applied row whose entry is unchanged since; refuses the rest per item.
+
+        Raises:
+            NotFound: there is no such run.
+            Conflict: it is still running.
+        """
+        with writing(self._engine) as connection:
+            return undo_run(connection, _ended(connection, run), now=now)
+
+    def redo(self, run: RunId, *, now: datetime) -> list[UndoItem]:
+        """Applies each undone row again where its entry is as the undo left it.
+
+        Raises:
+            NotFound: there is no such run.
+            Conflict: it is still running.
+        """
+        with writing(self._engine) as connection:
+            return redo_run(connection, _ended(connection, run), now=now)
+
+    # Replies --------------------------------------------------------------------------------
+
+    def cached_decisions(self, keys: Sequence[str]) -> dict[str, Decision]:
+        """Replies already given to (prompt hash, model)."""
+        found = {}
+        with reading(self._engine) as connection:
+            for some in chunks(keys):
+                query = select(reply_cache).where(reply_cache.c.key.in_(some))
+                for row in connection.execute(query):
+                    found[row.key] = decision_of(row.decision)
+        return found
+
+    def cache_decisions(self, decisions: Mapping[str, Decision], *, now: datetime) -> None:
+        """Remembers replies; the first one stays."""
+        rows = [
+            {"key": key, "decision": decision_to_json(decision), "created_at": now}
+            for key, decision in sorted(decisions.items())
+        ]
+        if rows:
+            with writing(self._engine) as connection:
+                upsert(connection, reply_cache, rows, changes=())
+
+
+def _values(run: SleepRun) -> dict[str, object]:
+    return {
+        "id": run.id,
+        "tenant": run.tenant,
+        "window_start": run.window_start,
+        "dry_run": run.dry_run,
+        "status": run.status,
+        "started_at": run.started_at,
+        "finished_at": run.finished_at,
+        "totals": dict(run.totals),
+        "error": run.error,
+        "undone": run.undone,
+    }
+
+
+def find_run(connection: Connection, run: RunId, *, tenant: TenantId | None = None) -> SleepRun:
+    """The run, of that tenant if one is named. Raises NotFound."""
+    query = select(sleep_runs).where(sleep_runs.c.id == run)
+    if tenant is not None:
+        query = query.where(sleep_runs.c.tenant == tenant)
+    row = connection.execute(query).first()
+    if row is None:
+        raise NotFound(f"no sleep run {run}", field="run")
+    return run_of(row)
+
+
+def _ended(connection: Connection, run: RunId) -> SleepRun:
+    found = find_run(connection, run)
+    if found.status == "running":
+        raise Conflict(f"sleep run {run} is still running", field="run")
+    return found

@@ -1,0 +1,142 @@
+"""Taking a run back and applying it again, entry by entry and without a model."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from actors.records.sleep_rows import (
+    copy_vectors,
+    decision_of,
+    entries_by_id,
+    entry_at,
+    write_version,
+)
+from actors.records.tables import ledger, sleep_runs
+from pipeline.entries import CURRENT, Entry, Writer
+from pipeline.ids import EntryId
+from pipeline.messages import Scope, TenantId
+from pipeline.sleep.apply import restore, used_by
+from pipeline.state import SleepRun, UndoItem
+
+
+def undo_run(connection: Connection, run: SleepRun, *, now: datetime) -> list[UndoItem]:
+    """Takes back the applied rows, the last one first."""
+    rows, dependants = _rows(connection, run, "applied"), _dependants(connection, run)
+    items = []
+    for row in reversed(rows):
+        dependant = dependants.get((row.target, row.version_after))
+        items.append(_undo(connection, run, row, dependant, now))
+    if any(item.done for item in items):
+        _set_undone(connection, run, undone=True)
+    return items
+
+
+def redo_run(connection: Connection, run: SleepRun, *, now: datetime) -> list[UndoItem]:
+    """Applies the undone rows again, in the order of the run."""
+    items = [_redo(connection, run, row, now) for row in _rows(connection, run, "undone")]
+    if any(item.done for item in items):
+        _set_undone(connection, run, undone=False)
+    return items
+
+
+def _rows(connection: Connection, run: SleepRun, state: str) -> list[Any]:
+    query = select(ledger).where(ledger.c.run == run.id, ledger.c.state == state)
+    return list(connection.execute(query.order_by(ledger.c.id)))
+
+
+def _set_undone(connection: Connection, run: SleepRun, *, undone: bool) -> None:
+    connection.execute(update(sleep_runs).where(sleep_runs.c.id == run.id).values(undone=undone))
+
+
+def _scope_of(row: Any) -> Scope:
+    return Scope(tenant=TenantId(row.tenant), collection=row.collection)
+
+
+def _undo(
+    connection: Connection, run: SleepRun, row: Any, dependant: str | None, now: datetime
+) -> UndoItem:
+    scope, target = _scope_of(row), EntryId(row.target)
+    current = entries_by_id(connection, scope, [target]).get(target)
+    refused = _moved_on(current, row.version_after) or dependant
+    if current is None or refused:
+        return _refused(row, refused)
+    before = entry_at(connection, scope, target, row.target_version)
+    after = restore(current, before, now=now)
+    why = f"undo of run {run.id}"
+    if not write_version(connection, scope, current, after, why=why, run=run.id):
+        return _refused(row, "changed meanwhile")
+    copy_vectors(connection, scope, after, version=before.version)
+    _set_state(connection, row, state="undone", version_undone=after.version)
+    return UndoItem(ledger=row.id, entry=target, done=True)
+
+
+def _redo(connection: Connection, run: SleepRun, row: Any, now: datetime) -> UndoItem:
+    scope, target = _scope_of(row), EntryId(row.target)
+    seen = {EntryId(entry): version for entry, version, _similarity in row.candidates}
+    used = used_by(decision_of(row.decision))
+    present = entries_by_id(connection, scope, [target, *used])
+    current = present.get(target)
+    refused = _moved_on(current, row.version_undone)
+    for one in used:
+        refused = refused or _unfit(present.get(one), seen[one])
+    if current is None or refused:
+        return _refused(row, refused)
+    written = entry_at(connection, scope, target, row.version_after)
+    after = replace(restore(current, written, now=now), written_by=Writer.SLEEP)
+    why = f"redo of run {run.id}: {row.reason}"
+    if not write_version(connection, scope, current, after, why=why, run=run.id):
+        return _refused(row, "changed meanwhile")
+    copy_vectors(connection, scope, after, version=written.version)
+    _set_state(connection, row, state="applied", version_after=after.version)
+    return UndoItem(ledger=row.id, entry=target, done=True)
+
+
+def _set_state(connection: Connection, row: Any, **values: object) -> None:
+    connection.execute(update(ledger).where(ledger.c.id == row.id).values(**values))
+
+
+def _refused(row: Any, reason: str | None) -> UndoItem:
+    return UndoItem(ledger=row.id, entry=EntryId(row.target), done=False, refused=reason)
+
+
+def _moved_on(entry: Entry | None, version: int) -> str | None:
+    """Why the entry is not as the run or its undo left it."""
+    if entry is None:
+        return "the entry was erased"
+    if entry.version != version:
+        return (
+            f"changed since by {entry.written_by.value}: expected version {version}, "
+            f"got {entry.version}"
+        )
+    return None
+
+
+def _unfit(candidate: Entry | None, version: int) -> str | None:
+    """Why a candidate no longer carries the decision."""
+    if candidate is None:
+        return "a candidate was erased"
+    if candidate.version != version:
+        return f"candidate {candidate.id} changed since: expected version {version}"
+    if candidate.status not in CURRENT:
+        return f"candidate {candidate.id} is {candidate.status.value}"
+    return None
+
+
+def _dependants(connection: Connection, run: SleepRun) -> dict[tuple[str, int], str]:
+    """Which other run rests on which entry version, in the collections of this run."""
+    seen = select(ledger.c.collection).where(ledger.c.run == run.id)
+    query = select(ledger).where(
+        ledger.c.tenant == run.tenant,
+        ledger.c.collection.in_(seen),
+        ledger.c.run != run.id,
+        ledger.c.state == "applied",
+    )
+    found = {}
+    for row in connection.execute(query):
+        used = used_by(decision_of(row.decision))
+        for entry, version, _similarity in row.candidates:
+            if entry in used:
+                found[(entry, version)] = f"run {row.run} decided on entry {row.target} with it"
+    return found
