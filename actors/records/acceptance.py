@@ -1,0 +1,196 @@
+"""How messages are accepted, inside one transaction that holds the collection's row."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from actors.records.rows import message_of, message_values
+from actors.records.sql import chunks, find_collection, in_scope, is_collection, upsert
+from actors.records.tables import (
+    collections,
+    conversations,
+    idempotency,
+    leases,
+    messages,
+    tenants,
+)
+from pipeline.errors import Conflict, NotFound
+from pipeline.ids import message_id
+from pipeline.messages import Message, NewMessage, Scope
+
+_External = tuple[str, str]
+"""A conversation and the caller's id of a message in it."""
+
+
+def collection_to_fill(connection: Connection, scope: Scope, now: datetime) -> Row[Any]:
+    """The collection's row, locked, made on first use. Raises NotFound without a tenant."""
+    try:
+        return find_collection(connection, scope, lock=True)
+    except NotFound:
+        _create_collection(connection, scope, now)
+        return find_collection(connection, scope, lock=True)
+
+
+def _create_collection(connection: Connection, scope: Scope, now: datetime) -> None:
+    known = connection.execute(select(tenants.c.name).where(tenants.c.name == scope.tenant))
+    if known.first() is None:
+        raise NotFound(f"no tenant {scope.tenant!r}", field="tenant")
+    row = {"tenant": scope.tenant, "name": scope.collection, "created_at": now, "settings": {}}
+    upsert(connection, collections, [row], changes=())
+    lease = {"tenant": scope.tenant, "collection": scope.collection}
+    upsert(connection, leases, [lease], changes=())
+
+
+def earlier_reply(
+    connection: Connection, scope: Scope, key: str, body: str
+) -> list[Message] | None:
+    """What the key was answered with, None for a new one. Raises Conflict on another body."""
+    query = select(idempotency).where(in_scope(idempotency, scope), idempotency.c.key == key)
+    row = connection.execute(query).first()
+    if row is None:
+        return None
+    if row.body_digest != body:
+        raise Conflict(
+            f"idempotency key {key!r} came before with another body", field="Idempotency-Key"
+        )
+    return _by_sequences(connection, scope, row.reply)
+
+
+def remember_reply(
+    connection: Connection, scope: Scope, key: str, body: str, reply: list[int], now: datetime
+) -> None:
+    """Keeps the sequences that the key is answered with from now on."""
+    connection.execute(
+        insert(idempotency).values(
+            tenant=scope.tenant,
+            collection=scope.collection,
+            key=key,
+            body_digest=body,
+            reply=reply,
+            created_at=now,
+        )
+    )
+
+
+def _by_sequences(connection: Connection, scope: Scope, sequences: Sequence[int]) -> list[Message]:
+    found: dict[int, Message] = {}
+    for some in chunks(sequences):
+        query = select(messages).where(in_scope(messages, scope), messages.c.sequence.in_(some))
+        found.update({row.sequence: message_of(row) for row in connection.execute(query)})
+    return [found[sequence] for sequence in sequences if sequence in found]
+
+
+def accept(
+    connection: Connection,
+    scope: Scope,
+    wanted: Sequence[NewMessage],
+    *,
+    row: Row[Any],
+    now: datetime,
+) -> list[Message]:
+    """The messages with ids and sequences; those whose external id is known as they were.
+
+    Raises:
+        Conflict: an external id came before with another content.
+    """
+    known = _known(connection, scope, wanted)
+    accepted: list[Message] = []
+    added: list[Message] = []
+    for place, message in enumerate(wanted):
+        external = _external(message)
+        earlier = None if external is None else known.get(external)
+        if earlier is None:
+            earlier = _numbered(scope, message, row.last_sequence + len(added) + 1, now)
+            added.append(earlier)
+            if external is not None:
+                known[external] = earlier
+        else:
+            _check_same(earlier, message, place)
+        accepted.append(earlier)
+    if added:
+        _insert(connection, scope, added, row=row, now=now)
+    return accepted
+
+
+def _external(message: NewMessage) -> _External | None:
+    return None if message.external_id is None else (message.conversation, message.external_id)
+
+
+def _known(
+    connection: Connection, scope: Scope, wanted: Sequence[NewMessage]
+) -> dict[_External, Message]:
+    ids: dict[str, set[str]] = {}
+    for message in wanted:
+        if message.external_id is not None:
+            ids.setdefault(message.conversation, set()).add(message.external_id)
+    found: dict[_External, Message] = {}
+    for conversation, externals in ids.items():
+        for some in chunks(sorted(externals)):
+            query = select(messages).where(
+                in_scope(messages, scope),
+                messages.c.conversation == conversation,
+                messages.c.external_id.in_(some),
+            )
+            rows = connection.execute(query)
+            found.update({(conversation, row.external_id): message_of(row) for row in rows})
+    return found
+
+
+def _check_same(earlier: Message, message: NewMessage, place: int) -> None:
+    for name in ("role", "speaker", "content", "said_at"):
+        if getattr(earlier, name) != getattr(message, name):
+            raise Conflict(
+                f"message {message.external_id!r} of conversation {message.conversation!r} "
+                f"came before with another {name}",
+                field=f"messages[{place}].id",
+            )
+
+
+def _numbered(scope: Scope, message: NewMessage, sequence: int, now: datetime) -> Message:
+    return Message(
+        id=message_id(scope.tenant, scope.collection, sequence),
+        sequence=sequence,
+        conversation=message.conversation,
+        role=message.role,
+        speaker=message.speaker,
+        content=message.content,
+        said_at=message.said_at,
+        accepted_at=now,
+        zone=message.zone,
+        external_id=message.external_id,
+        metadata=message.metadata,
+    )
+
+
+def _insert(
+    connection: Connection,
+    scope: Scope,
+    added: Sequence[Message],
+    *,
+    row: Row[Any],
+    now: datetime,
+) -> None:
+    place = {"tenant": scope.tenant, "collection": scope.collection}
+    newest = {message.conversation: message for message in added}
+    threads = [
+        {
+            **place,
+            "name": name,
+            "created_at": now,
+            "last_sequence": message.sequence,
+            "last_said_at": message.said_at,
+        }
+        for name, message in newest.items()
+    ]
+    upsert(connection, conversations, threads, changes=("last_sequence", "last_said_at"))
+    connection.execute(insert(messages), [place | message_values(message) for message in added])
+    changes = {
+        "last_sequence": added[-1].sequence,
+        "accepted": row.accepted + len(added),
+        "pending": row.pending + len(added),
+        "last_accepted_at": now,
+        "waiting_since": row.waiting_since if row.accepted else now,
+    }
+    connection.execute(update(collections).where(is_collection(scope)).values(changes))

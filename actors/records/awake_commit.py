@@ -1,0 +1,185 @@
+"""Writes one step of a collection, inside the transaction that holds its lease and its row."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
+
+from actors.records.awake_load import BUFFERED, EXTRACTED
+from actors.records.said import write_statements
+from actors.records.sql import chunks, in_scope, is_collection, upsert
+from actors.records.tables import collections, messages, quarantine, segments
+from pipeline.ids import MessageId, SegmentId
+from pipeline.messages import MessageState, Scope, Segment
+from pipeline.state import AwakeCommit
+
+_DONE = (MessageState.EXTRACTED, MessageState.QUARANTINED)
+
+States = dict[MessageId, MessageState]
+
+
+def write_step(
+    connection: Connection, scope: Scope, row: Row[Any], commit: AwakeCommit, *, now: datetime
+) -> None:
+    """Moves messages and segments on, stores the statements and advances the collection.
+
+    Messages that no longer exist are passed over.
+    """
+    _add_segments(connection, scope, commit.segments, now)
+    before = _states(connection, scope, commit)
+    after = _moved(before, commit)
+    _write_compressed(connection, scope, commit)
+    _write_states(connection, scope, after)
+    _end_segments(connection, scope, commit.extracted, now)
+    _write_quarantine(connection, scope, commit.quarantined, before, now)
+    write_statements(connection, scope, commit.statements, model=commit.model, now=now)
+    moves = [(before[message].state, reached) for message, reached in after.items()]
+    _advance(connection, scope, row, commit, moves)
+
+
+def _add_segments(
+    connection: Connection, scope: Scope, new: Sequence[Segment], now: datetime
+) -> None:
+    rows = [
+        {
+            "tenant": scope.tenant,
+            "collection": scope.collection,
+            "id": segment.id,
+            "conversation": segment.conversation,
+            "topic": segment.topic,
+            "first_sequence": segment.messages[0].sequence,
+            "last_sequence": segment.messages[-1].sequence,
+            "state": BUFFERED,
+            "created_at": now,
+        }
+        for segment in new
+    ]
+    if rows:
+        connection.execute(insert(segments), rows)
+    for segment in new:
+        ids = [message.id for message in segment.messages]
+        _update_messages(connection, scope, ids, {"segment": segment.id})
+
+
+def _update_messages(
+    connection: Connection, scope: Scope, ids: Sequence[MessageId], values: Mapping[str, Any]
+) -> None:
+    for some in chunks(ids):
+        mine = (in_scope(messages, scope), messages.c.id.in_(some))
+        connection.execute(update(messages).where(*mine).values(values))
+
+
+def _states(connection: Connection, scope: Scope, commit: AwakeCommit) -> dict[MessageId, Row[Any]]:
+    """The present rows of every message that the step may move."""
+    ids = {*commit.compressed, *commit.quarantined}
+    ids.update(message.id for segment in commit.segments for message in segment.messages)
+    wanted = (messages.c.id, messages.c.sequence, messages.c.state, messages.c.segment)
+    found: dict[MessageId, Row[Any]] = {}
+    for column, values in ((messages.c.id, sorted(ids)), (messages.c.segment, commit.extracted)):
+        for some in chunks(values):
+            query: Select[Any] = select(*wanted).where(in_scope(messages, scope), column.in_(some))
+            found.update({MessageId(row.id): row for row in connection.execute(query)})
+    return found
+
+
+def _moved(before: Mapping[MessageId, Row[Any]], commit: AwakeCommit) -> States:
+    """Where each message that is not done yet stands after the step."""
+    cut = {message.id for segment in commit.segments for message in segment.messages}
+    extracted = set(commit.extracted)
+    after: States = {}
+    for message, row in before.items():
+        if row.state in _DONE:
+            continue
+        if message in commit.quarantined:
+            after[message] = MessageState.QUARANTINED
+        elif row.segment in extracted:
+            after[message] = MessageState.EXTRACTED
+        elif message in cut:
+            after[message] = MessageState.SEGMENTED
+        else:
+            after[message] = MessageState.WINDOWED
+    return after
+
+
+def _write_compressed(connection: Connection, scope: Scope, commit: AwakeCommit) -> None:
+    statement = (
+        update(messages)
+        .where(in_scope(messages, scope), messages.c.id == bindparam("of"))
+        .values(compressed=bindparam("text"), fallback=bindparam("why"))
+    )
+    rows = [
+        {"of": message, "text": compressed.text, "why": compressed.fallback}
+        for message, compressed in commit.compressed.items()
+    ]
+    if rows:
+        connection.execute(statement, rows)
+
+
+def _write_states(connection: Connection, scope: Scope, after: States) -> None:
+    for state in MessageState:
+        ids = [message for message, reached in after.items() if reached is state]
+        _update_messages(connection, scope, ids, {"state": state.value})
+
+
+def _end_segments(
+    connection: Connection, scope: Scope, extracted: Sequence[SegmentId], now: datetime
+) -> None:
+    for some in chunks(extracted):
+        mine = (in_scope(segments, scope), segments.c.id.in_(some))
+        values = {"state": EXTRACTED, "extracted_at": now}
+        connection.execute(update(segments).where(*mine).values(values))
+
+
+def _write_quarantine(
+    connection: Connection,
+    scope: Scope,
+    reasons: Mapping[MessageId, str],
+    before: Mapping[MessageId, Row[Any]],
+    now: datetime,
+) -> None:
+    rows = [
+        {
+            "tenant": scope.tenant,
+            "collection": scope.collection,
+            "sequence": before[message].sequence,
+            "message": message,
+            "reason": reason,
+            "quarantined_at": now,
+        }
+        for message, reason in reasons.items()
+        if message in before
+    ]
+    if rows:
+        upsert(connection, quarantine, rows, changes=("reason", "quarantined_at"))
+
+
+def _advance(
+    connection: Connection,
+    scope: Scope,
+    row: Row[Any],
+    commit: AwakeCommit,
+    moves: Sequence[tuple[str, MessageState]],
+) -> None:
+    accepted = row.accepted - sum(old == MessageState.ACCEPTED for old, _ in moves)
+    pending = row.pending - sum(new in _DONE for _, new in moves)
+    met = row.flush_requested if pending == 0 else 0
+    changes = {
+        "step": row.step + 1,
+        "accepted": accepted,
+        "pending": pending,
+        "flushed": max(row.flushed, commit.flushed_through or 0, met),
+        "waiting_since": _waiting_since(connection, scope) if accepted else None,
+    }
+    connection.execute(update(collections).where(is_collection(scope)).values(changes))
+
+
+def _waiting_since(connection: Connection, scope: Scope) -> datetime | None:
+    query = (
+        select(messages.c.accepted_at)
+        .where(in_scope(messages, scope), messages.c.state == MessageState.ACCEPTED.value)
+        .order_by(messages.c.sequence)
+        .limit(1)
+    )
+    accepted_at: datetime | None = connection.execute(query).scalar()
+    return accepted_at

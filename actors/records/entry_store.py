@@ -1,0 +1,190 @@
+"""Entries and their versions: reading them and a user's corrections."""
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, Connection, Engine, Row, case, literal, select, tuple_, update
+
+from actors.records.engine import reading, writing
+from actors.records.entry_writes import EntryWrite, write_entries
+from actors.records.revision import revised
+from actors.records.rows import entry_of, version_of
+from actors.records.sql import chunks, find_collection, in_scope
+from actors.records.tables import ORDER, entries, entry_versions
+from pipeline.entries import Entry, EntryChange, EntryVersion, OrderKey, Status
+from pipeline.errors import Conflict, InputError, NotFound
+from pipeline.ids import EntryId
+from pipeline.messages import Scope, TenantId
+from pipeline.state import Page
+
+_PLACE = (*(entries.c[name] for name in ORDER), entries.c.id)
+"""The total order. Two entries share an order key only after sleep gave one that of the other."""
+
+_USED_FACTOR = 1.2
+_MAX_STRENGTH = 5.0
+
+
+class SqlEntryStore:
+    """The ``EntryStore`` over a record store."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def entries(
+        self,
+        scope: Scope,
+        *,
+        statuses: Sequence[Status] = (),
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page:
+        """Entries in their order, oldest first; without ``statuses`` all of them.
+
+        Raises:
+            NotFound: there is no such collection.
+            InputError: the cursor is none of ours, or the limit is below 1.
+        """
+        if limit < 1:
+            raise InputError(f"expected a limit of at least 1, got {limit}", field="limit")
+        query = select(entries).where(in_scope(entries, scope)).order_by(*_PLACE)
+        if statuses:
+            query = query.where(entries.c.status.in_([status.value for status in statuses]))
+        if cursor is not None:
+            query = query.where(_after(cursor))
+        with reading(self._engine) as connection:
+            find_collection(connection, scope)
+            rows = connection.execute(query.limit(limit + 1)).all()
+        found = tuple(entry_of(row) for row in rows[:limit])
+        return Page(entries=found, cursor=_cursor(found[-1]) if len(rows) > limit else None)
+
+    def entry(self, tenant: TenantId, entry: EntryId) -> tuple[Scope, Entry]:
+        """The entry in its present version. Raises NotFound."""
+        with reading(self._engine) as connection:
+            row = _find(connection, tenant, entry)
+        return _scope_of(row), entry_of(row)
+
+    def read_back(
+        self, scope: Scope, ids: Sequence[EntryId], *, statuses: Sequence[Status]
+    ) -> dict[EntryId, Entry]:
+        """Those of the ids that lie in the scope with one of the statuses."""
+        wanted = [status.value for status in statuses]
+        found: dict[EntryId, Entry] = {}
+        with reading(self._engine) as connection:
+            for some in chunks(ids):
+                query = select(entries).where(
+                    in_scope(entries, scope), entries.c.id.in_(some), entries.c.status.in_(wanted)
+                )
+                rows = connection.execute(query)
+                found.update({EntryId(row.id): entry_of(row) for row in rows})
+        return found
+
+    def history(self, tenant: TenantId, entry: EntryId) -> list[EntryVersion]:
+        """Every version, oldest first. Raises NotFound."""
+        versions = entry_versions.c
+        query = (
+            select(entry_versions, versions.entry.label("id"))
+            .where(versions.tenant == tenant, versions.entry == entry)
+            .order_by(versions.version)
+        )
+        with reading(self._engine) as connection:
+            _find(connection, tenant, entry)
+            return [version_of(row) for row in connection.execute(query)]
+
+    def revise(
+        self,
+        tenant: TenantId,
+        entry: EntryId,
+        change: EntryChange,
+        *,
+        expected_version: int,
+        vector: NDArray[np.float32] | None,
+        model: str,
+        why: str,
+        now: datetime,
+    ) -> Entry:
+        """The user's correction as a new version; the same values again change nothing.
+
+        A new text drops the attributes and entities that described the old one.
+
+        Raises:
+            Conflict: the entry is not at ``expected_version``.
+            InputError: the change is empty, or a new text is blank or has no vector.
+            NotFound: the tenant has no such entry.
+        """
+        with writing(self._engine) as connection:
+            scope = _scope_of(_find(connection, tenant, entry))
+            find_collection(connection, scope, lock=True)
+            before = entry_of(_find(connection, tenant, entry))
+            _check_version(before, expected_version)
+            after = revised(before, change, now=now)
+            if after == before:
+                return before
+            if after.text != before.text and vector is None:
+                raise InputError("a new text needs its vector", field="vector")
+            of_text = vector if after.text != before.text else None
+            write = EntryWrite(entry=after, why=why, vector=of_text)
+            write_entries(connection, scope, [write], model=model)
+            return after
+
+    def used(self, scope: Scope, ids: Sequence[EntryId], *, now: datetime) -> None:
+        """Strengthens entries that an answer or context used (times 1.2, at most 5)."""
+        stronger = entries.c.strength * _USED_FACTOR
+        values = {
+            "strength": case((stronger > _MAX_STRENGTH, _MAX_STRENGTH), else_=stronger),
+            "last_used_at": now,
+        }
+        with writing(self._engine) as connection:
+            for some in chunks(ids):
+                mine = (in_scope(entries, scope), entries.c.id.in_(some))
+                connection.execute(update(entries).where(*mine).values(values))
+
+
+def _find(connection: Connection, tenant: TenantId, entry: EntryId) -> Row[Any]:
+    query = select(entries).where(entries.c.tenant == tenant, entries.c.id == entry)
+    row = connection.execute(query).first()
+    if row is None:
+        raise NotFound(f"no entry {entry!r}", field="entry")
+    return row
+
+
+def _scope_of(row: Row[Any]) -> Scope:
+    return Scope(tenant=TenantId(row.tenant), collection=row.collection)
+
+
+def _check_version(entry: Entry, expected: int) -> None:
+    if entry.version != expected:
+        raise Conflict(
+            f"expected version {expected} of entry {entry.id}, it is at {entry.version}",
+            field="If-Match",
+        )
+
+
+def _cursor(entry: Entry) -> str:
+    order = entry.order
+    place = [order.said_at.isoformat(), order.sequence, order.ordinal, entry.id]
+    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode()
+
+
+def _after(cursor: str) -> ColumnElement[bool]:
+    order, entry = _parsed(cursor)
+    place = (order.said_at, order.sequence, order.ordinal, entry)
+    values = [literal(value, column.type) for value, column in zip(place, _PLACE, strict=True)]
+    return tuple_(*_PLACE) > tuple_(*values)
+
+
+def _parsed(cursor: str) -> tuple[OrderKey, str]:
+    try:
+        match json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True)):
+            case [str(said_at), int(sequence), int(ordinal), str(entry)]:
+                instant = datetime.fromisoformat(said_at)
+                if instant.utcoffset() is not None:
+                    return OrderKey(said_at=instant, sequence=sequence, ordinal=ordinal), entry
+    except (ValueError, binascii.Error) as exc:
+        raise InputError(f"expected a cursor of a page, got {cursor!r}", field="cursor") from exc
+    raise InputError(f"expected a cursor of a page, got {cursor!r}", field="cursor")

@@ -1,0 +1,119 @@
+"""Accepting messages: durable before ``accept`` returns, all or nothing."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Engine, select, update
+
+from actors.records.acceptance import accept, collection_to_fill, earlier_reply, remember_reply
+from actors.records.collection_info import info_of
+from actors.records.engine import reading, writing
+from actors.records.rows import message_of
+from actors.records.sql import chunks, find_collection, in_scope, is_collection
+from actors.records.tables import collections, conversations, messages
+from pipeline.ids import MessageId, digest
+from pipeline.messages import Message, NewMessage, Scope, TenantId
+from pipeline.state import CollectionInfo
+
+
+class SqlMessageLog:
+    """The ``MessageLog`` over a record store.
+
+    Texts must be valid Unicode without NUL; whoever takes requests refuses the rest by name.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def accept(
+        self,
+        scope: Scope,
+        messages: Sequence[NewMessage],
+        *,
+        now: datetime,
+        idempotency_key: str | None = None,
+        body_digest: str = "",
+    ) -> list[Message]:
+        """The accepted messages with ids and sequences, in order.
+
+        A known (conversation, external id) or idempotency key gives the message accepted then.
+        The first message makes the collection; keys count inside one collection.
+
+        Raises:
+            Conflict: the key or id came before with another body; nothing is stored.
+            NotFound: there is no such tenant.
+        """
+        if not messages:
+            return []
+        body = body_digest or digest(*(repr(message) for message in messages))
+        with writing(self._engine) as connection:
+            row = collection_to_fill(connection, scope, now)
+            if idempotency_key is None:
+                return accept(connection, scope, messages, row=row, now=now)
+            reply = earlier_reply(connection, scope, idempotency_key, body)
+            if reply is None:
+                reply = accept(connection, scope, messages, row=row, now=now)
+                sequences = [message.sequence for message in reply]
+                remember_reply(connection, scope, idempotency_key, body, sequences, now)
+            return reply
+
+    def last_said_at(self, scope: Scope, conversation: str) -> datetime | None:
+        """When the conversation's newest accepted message was said; None before the first."""
+        query = select(conversations.c.last_said_at).where(
+            in_scope(conversations, scope), conversations.c.name == conversation
+        )
+        with reading(self._engine) as connection:
+            said_at: datetime | None = connection.execute(query).scalar()
+            return said_at
+
+    def messages(
+        self, scope: Scope, *, after: int = 0, limit: int = 1000, newest: bool = False
+    ) -> list[Message]:
+        """Messages by sequence, those above ``after``; with ``newest`` the last ``limit``."""
+        order = messages.c.sequence.desc() if newest else messages.c.sequence
+        query = select(messages).where(in_scope(messages, scope), messages.c.sequence > after)
+        with reading(self._engine) as connection:
+            found = connection.execute(query.order_by(order).limit(limit)).all()
+        rows = reversed(found) if newest else found
+        return [message_of(row) for row in rows]
+
+    def messages_by_id(self, scope: Scope, ids: Sequence[MessageId]) -> dict[MessageId, Message]:
+        """The messages of these ids that exist in the scope."""
+        found: dict[MessageId, Message] = {}
+        with reading(self._engine) as connection:
+            for some in chunks(ids):
+                query = select(messages).where(in_scope(messages, scope), messages.c.id.in_(some))
+                rows = connection.execute(query)
+                found.update({MessageId(row.id): message_of(row) for row in rows})
+        return found
+
+    def request_flush(self, scope: Scope) -> int:
+        """Asks that all accepted so far is extracted; returns the last sequence.
+
+        Raises:
+            NotFound: there is no such collection.
+        """
+        with writing(self._engine) as connection:
+            row = find_collection(connection, scope, lock=True)
+            changes = {"flush_requested": row.last_sequence}
+            if row.pending == 0:
+                changes["flushed"] = row.last_sequence
+            connection.execute(update(collections).where(is_collection(scope)).values(changes))
+            return int(row.last_sequence)
+
+    def collection(self, scope: Scope) -> CollectionInfo:
+        """How far the collection is. Raises NotFound."""
+        with reading(self._engine) as connection:
+            row = find_collection(connection, scope)
+            return info_of(connection, row)
+
+    def collections(self, tenant: TenantId) -> list[CollectionInfo]:
+        """All collections of the tenant, by name."""
+        query = select(collections).where(collections.c.tenant == tenant)
+        with reading(self._engine) as connection:
+            rows = connection.execute(query).all()
+            return sorted((info_of(connection, row) for row in rows), key=_name)
+
+
+def _name(info: CollectionInfo) -> str:
+    return info.scope.collection

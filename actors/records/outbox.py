@@ -1,0 +1,109 @@
+"""What the index has still to follow, read from the outbox."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Engine, Row, and_, delete, func, select, tuple_
+
+from actors.records.engine import reading, writing
+from actors.records.rows import entry_of
+from actors.records.sql import chunks, in_scope
+from actors.records.tables import entry_vectors, entry_versions, index_ops
+from pipeline.entries import Entry
+from pipeline.ids import EntryId
+from pipeline.messages import Scope, TenantId
+from pipeline.state import OutboxItem
+
+_Key = tuple[str, str]
+"""A tenant and an entry."""
+
+_Versions = tuple[tuple[Entry, NDArray[np.float32]], ...]
+
+
+class SqlOutbox:
+    """The ``Outbox`` over a record store. One reader at a time keeps the index in order."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def pending(self, *, limit: int) -> list[OutboxItem]:
+        """The oldest changed entries, each with the points it must have now."""
+        oldest = select(index_ops).order_by(index_ops.c.id).limit(limit)
+        with reading(self._engine) as connection:
+            keys = {_key(row): None for row in connection.execute(oldest)}
+            changes = _changes(connection, list(keys))
+            versions = _versions(connection, list(keys))
+        return [_item(changes[key], versions.get(key, ())) for key in keys]
+
+    def done(self, items: Sequence[OutboxItem]) -> None:
+        """Forgets items that the index has taken; doing it twice changes nothing."""
+        ids = [id_ for item in items for id_ in item.ids]
+        with writing(self._engine) as connection:
+            for some in chunks(ids):
+                connection.execute(delete(index_ops).where(index_ops.c.id.in_(some)))
+
+    def lag(self, scope: Scope) -> int:
+        """How many changes of the scope the index has not taken."""
+        query = select(func.count()).select_from(index_ops).where(in_scope(index_ops, scope))
+        with reading(self._engine) as connection:
+            return int(connection.execute(query).scalar_one())
+
+
+def _key(row: Row[Any]) -> _Key:
+    return row.tenant, row.entry
+
+
+def _changes(connection: Connection, keys: Sequence[_Key]) -> Mapping[_Key, list[Row[Any]]]:
+    """All outbox rows of the entries, not only the oldest ones."""
+    found: dict[_Key, list[Row[Any]]] = {}
+    for some in chunks(keys):
+        query = (
+            select(index_ops)
+            .where(tuple_(index_ops.c.tenant, index_ops.c.entry).in_(some))
+            .order_by(index_ops.c.id)
+        )
+        for row in connection.execute(query):
+            found.setdefault(_key(row), []).append(row)
+    return found
+
+
+def _versions(connection: Connection, keys: Sequence[_Key]) -> Mapping[_Key, _Versions]:
+    found: dict[_Key, list[Row[Any]]] = {}
+    versions, vectors = entry_versions.c, entry_vectors.c
+    for some in chunks(keys):
+        query = (
+            select(entry_versions, versions.entry.label("id"), vectors.model, vectors.vector)
+            .join_from(
+                entry_versions,
+                entry_vectors,
+                and_(
+                    vectors.tenant == versions.tenant,
+                    vectors.entry == versions.entry,
+                    vectors.version == versions.version,
+                ),
+            )
+            .where(tuple_(versions.tenant, versions.entry).in_(some))
+            .order_by(versions.tenant, versions.entry, versions.version, vectors.model)
+        )
+        for row in connection.execute(query):
+            found.setdefault((row.tenant, row.id), []).append(row)
+    return {key: _of_newest_model(rows) for key, rows in found.items()}
+
+
+def _of_newest_model(rows: Sequence[Row[Any]]) -> _Versions:
+    """Vectors of one model only, since an index holds one width: that of the present version."""
+    model = rows[-1].model
+    return tuple((entry_of(row), row.vector) for row in rows if row.model == model)
+
+
+def _item(changes: Sequence[Row[Any]], versions: _Versions) -> OutboxItem:
+    removed = (point for row in changes for point in row.removed or ())
+    return OutboxItem(
+        ids=tuple(row.id for row in changes),
+        scope=Scope(tenant=TenantId(changes[0].tenant), collection=changes[0].collection),
+        entry=EntryId(changes[0].entry),
+        versions=versions,
+        removed=tuple(dict.fromkeys(removed)),
+    )

@@ -1,0 +1,92 @@
+"""Stores statements: a new one becomes an entry, one said before adds its sources to that entry."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from actors.records.entry_writes import EntryWrite, write_entries
+from actors.records.revision import first_version, said_again
+from actors.records.rows import entry_of
+from actors.records.sql import chunks, in_scope
+from actors.records.tables import ORDER, entries
+from pipeline.entries import Entry, Status, Writer
+from pipeline.ids import EntryId, identity
+from pipeline.messages import Scope
+from pipeline.state import StoredStatement
+
+
+def write_statements(
+    connection: Connection,
+    scope: Scope,
+    statements: Sequence[StoredStatement],
+    *,
+    model: str,
+    now: datetime,
+) -> None:
+    """Stores the statements in order; ``model`` made their vectors.
+
+    A statement whose id is taken is the same one extracted again, and what became of it stays.
+    """
+    known = _active(connection, scope, [_identity(stored) for stored in statements])
+    taken = _taken(connection, scope, [stored.id for stored in statements])
+    before = {entry.id: entry for entry in known.values()}
+    after: dict[EntryId, Entry] = {}
+    for stored in statements:
+        earlier = known.get(_identity(stored))
+        if earlier is None and stored.id in taken:
+            continue
+        entry = (
+            first_version(stored.id, stored.statement, now=now)
+            if earlier is None
+            else said_again(earlier, stored.statement)
+        )
+        if entry is not earlier:
+            after[entry.id] = entry
+        if entry.status is Status.ACTIVE:
+            known[_identity(stored)] = entry
+    vectors = {stored.id: stored.vector for stored in reversed(statements)}
+    writes = [
+        _repeated(entry, now)
+        if entry.id in before
+        else EntryWrite(entry=entry, why="extracted", vector=vectors[entry.id])
+        for entry in after.values()
+    ]
+    write_entries(connection, scope, writes, model=model)
+
+
+def _identity(stored: StoredStatement) -> str:
+    statement = stored.statement
+    return identity(statement.text, statement.speaker, statement.kind)
+
+
+def _repeated(entry: Entry, now: datetime) -> EntryWrite:
+    following = replace(entry, version=entry.version + 1, written_by=Writer.INGEST, written_at=now)
+    return EntryWrite(entry=following, why="said again")
+
+
+def _active(connection: Connection, scope: Scope, wanted: Sequence[str]) -> dict[str, Entry]:
+    """Per identity the oldest active entry."""
+    found: dict[str, Entry] = {}
+    for some in chunks(wanted):
+        query = (
+            select(entries)
+            .where(
+                in_scope(entries, scope),
+                entries.c.identity.in_(some),
+                entries.c.status == Status.ACTIVE.value,
+            )
+            .order_by(*(entries.c[name] for name in ORDER), entries.c.id)
+        )
+        for row in connection.execute(query):
+            found.setdefault(row.identity, entry_of(row))
+    return found
+
+
+def _taken(connection: Connection, scope: Scope, wanted: Sequence[EntryId]) -> set[EntryId]:
+    found: set[EntryId] = set()
+    for some in chunks(wanted):
+        query = select(entries.c.id).where(in_scope(entries, scope), entries.c.id.in_(some))
+        found.update(EntryId(entry) for entry in connection.execute(query).scalars())
+    return found

@@ -1,0 +1,62 @@
+"""The few statements that SQLite and PostgreSQL need in the same words."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from actors.records.tables import collections
+from pipeline.errors import NotFound
+from pipeline.messages import Scope
+
+T = TypeVar("T")
+
+CHUNK = 500
+"""Values in one IN list, far below the limits of both databases."""
+
+
+def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """The values in runs short enough for one statement."""
+    for low in range(0, len(values), CHUNK):
+        yield values[low : low + CHUNK]
+
+
+def in_scope(table: Table, scope: Scope) -> ColumnElement[bool]:
+    """That a row of the table belongs to the collection."""
+    return and_(table.c.tenant == scope.tenant, table.c.collection == scope.collection)
+
+
+def is_collection(scope: Scope) -> ColumnElement[bool]:
+    """That a row of ``collections`` is the one of the scope."""
+    return and_(collections.c.tenant == scope.tenant, collections.c.name == scope.collection)
+
+
+def find_collection(connection: Connection, scope: Scope, *, lock: bool = False) -> Row[Any]:
+    """The collection's row, locked until the transaction ends if asked.
+
+    Whoever locks more than this row locks the lease before it and everything else after it.
+
+    Raises:
+        NotFound: the tenant has no such collection.
+    """
+    query = select(collections).where(is_collection(scope))
+    row = connection.execute(query.with_for_update() if lock else query).first()
+    if row is None:
+        raise NotFound(f"no collection {scope.collection!r}", field="collection")
+    return row
+
+
+def upsert(
+    connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *, changes: Sequence[str]
+) -> None:
+    """Inserts the rows; where the primary key exists sets ``changes`` (none: leaves the row)."""
+    keys = [column.name for column in table.primary_key]
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    statement = dialect.insert(table)
+    if changes:
+        new = {name: statement.excluded[name] for name in changes}
+        statement = statement.on_conflict_do_update(index_elements=keys, set_=new)
+    else:
+        statement = statement.on_conflict_do_nothing(index_elements=keys)
+    connection.execute(statement, list(rows))
