@@ -1,0 +1,51 @@
+"""All stores over one database."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Engine
+
+from actors.records.awake_store import SqlAwakeStore
+from actors.records.engine import open_engine
+from actors.records.entry_store import SqlEntryStore
+from actors.records.message_log import SqlMessageLog
+from actors.records.migrate import upgrade
+from actors.records.outbox import SqlOutbox
+from actors.records.sleep import SqlSleepStore
+from actors.records.tenants import SqlTenants
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records:
+    """The record store, port by port, over one engine."""
+
+    engine: Engine
+    tenants: SqlTenants
+    messages: SqlMessageLog
+    awake: SqlAwakeStore
+    entries: SqlEntryStore
+    outbox: SqlOutbox
+    sleep: SqlSleepStore
+
+    def close(self) -> None:
+        """Gives the connections back; the stores must not be used afterwards."""
+        self.engine.dispose()
+
+
+def open_records(url: str) -> Records:
+    """The stores over a SQLite file or PostgreSQL, its schema created or upgraded first.
+
+    Raises:
+        ConfigError: the URL names neither, or a newer version wrote the database.
+        StoreError: the database cannot be reached.
+    """
+    engine = open_engine(url)
+    upgrade(engine)
+    return Records(
+        engine=engine,
+        tenants=SqlTenants(engine),
+        messages=SqlMessageLog(engine),
+        awake=SqlAwakeStore(engine),
+        entries=SqlEntryStore(engine),
+        outbox=SqlOutbox(engine),
+        sleep=SqlSleepStore(engine),
+    )
