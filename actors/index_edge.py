@@ -19,7 +19,6 @@ from actors.index_shape import (
     LEXICAL,
     RETURNED_FIELDS,
     TENANT_FIELD,
-    TIME_FIELDS,
     Ask,
     Conditions,
     answers,
@@ -107,8 +106,8 @@ class EdgeIndex:
         except (OSError, ValueError) as exc:
             raise StoreError(f"the index folder {self._folder} cannot be read: {exc}") from exc
         if stored is not None:
-            width = _width(stored)
-            check_width(width, dim=self._dim, where=f"the index folder {self._folder}")
+            where = f"the index folder {self._folder}"
+            check_width(_width(stored), dim=self._dim, where=where)
 
     def _ensure_fields(self) -> None:
         known = self._shard.info().payload_schema
@@ -147,9 +146,13 @@ def _config(dim: int) -> qdrant.EdgeConfig:
     )
 
 
-def _width(stored: dict[str, dict[str, dict[str, int]]]) -> int:
-    """The width in a stored configuration; 0 where the folder is no index of ours."""
-    return stored.get("vectors", {}).get(DENSE, {}).get("size", 0)
+def _width(stored: object) -> int | None:
+    """The width in a stored configuration; None where the folder is no index of entries."""
+    match stored:
+        case {"vectors": {"dense": {"size": int(width)}}}:
+            return width
+        case _:
+            return None
 
 
 def _field_indexes() -> dict[str, qdrant.PayloadSchemaType | qdrant.KeywordIndexParams]:
@@ -158,7 +161,6 @@ def _field_indexes() -> dict[str, qdrant.PayloadSchemaType | qdrant.KeywordIndex
         TENANT_FIELD: qdrant.KeywordIndexParams(is_tenant=True),
         **dict.fromkeys(KEYWORD_FIELDS, schema.Keyword),
         **dict.fromkeys(INTEGER_FIELDS, schema.Integer),
-        **dict.fromkeys(TIME_FIELDS, schema.Datetime),
     }
 
 

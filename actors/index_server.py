@@ -20,7 +20,6 @@ from actors.index_shape import (
     LEXICAL,
     RETURNED_FIELDS,
     TENANT_FIELD,
-    TIME_FIELDS,
     Ask,
     Conditions,
     answers,
@@ -98,7 +97,7 @@ class ServerIndex:
         if not self._client.collection_exists(self._collection):
             self._create()
         vectors = self._client.get_collection(self._collection).config.params.vectors
-        width = vectors[DENSE].size if isinstance(vectors, dict) and DENSE in vectors else 0
+        width = vectors[DENSE].size if isinstance(vectors, dict) and DENSE in vectors else None
         check_width(width, dim=self._dim, where=f"the collection {self._collection}")
 
     def _create(self) -> None:
@@ -148,7 +147,6 @@ def _field_indexes() -> dict[str, models.PayloadSchemaType | models.KeywordIndex
         TENANT_FIELD: tenant,
         **dict.fromkeys(KEYWORD_FIELDS, schema.KEYWORD),
         **dict.fromkeys(INTEGER_FIELDS, schema.INTEGER),
-        **dict.fromkeys(TIME_FIELDS, schema.DATETIME),
     }
 
 

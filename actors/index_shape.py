@@ -20,9 +20,8 @@ from pipeline.state import IndexHit, IndexHits, IndexPoint, IndexQuery
 DENSE: Literal["dense"] = "dense"
 LEXICAL: Literal["lexical"] = "lexical"
 TENANT_FIELD = "tenant"
-KEYWORD_FIELDS = ("collection", "status", "kind", "speaker")
+KEYWORD_FIELDS = ("collection", "status", "kind")
 INTEGER_FIELDS = ("current",)
-TIME_FIELDS = ("said_at", "valid_from", "valid_to")
 RETURNED_FIELDS = ["entry", "version"]
 SCORE_DIGITS = 6
 _SLACK = 8
@@ -131,8 +130,10 @@ def _settled(ask: Ask, hits: list[IndexHit], fetch: Fetch) -> tuple[IndexHit, ..
     return tuple(sorted(hits, key=lambda one: (-one.score, one.entry, one.version))[:limit])
 
 
-def check_width(width: int, *, dim: int, where: str) -> None:
+def check_width(width: int | None, *, dim: int, where: str) -> None:
     """Raises ConfigError, naming both numbers, when stored vectors and embedder differ."""
+    if width is None:
+        raise ConfigError(f"{where} holds something else than entries", field="dim")
     if width != dim:
         raise ConfigError(
             f"{where} holds vectors of {width} numbers, the embedder gives {dim}; "

@@ -1,6 +1,7 @@
 """The laws of VectorIndex over every adapter: Edge, the in-memory client, a server where named."""
 
 import os
+import shutil
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from actors.index_edge import EdgeIndex
-from actors.index_server import ServerIndex
 from qdrant_client import QdrantClient
 
+from actors.index_edge import EdgeIndex
+from actors.index_server import ServerIndex
 from pipeline.entries import CURRENT, Kind, Status
 from pipeline.errors import InputError
 from pipeline.ids import EntryId, point_id
@@ -29,24 +30,33 @@ EAST = np.array([1, 0, 0, 0], dtype=np.float32)
 NORTH = np.array([0, 1, 0, 0], dtype=np.float32)
 NORTH_EAST = np.array([0.6, 0.8, 0, 0], dtype=np.float32)
 SERVER = os.environ.get("SLOWWAVE_TEST_QDRANT")
+ADAPTERS = ["edge", "memory", *(["server"] if SERVER else [])]
 
 
 def _memory(dim: int = DIM) -> ServerIndex:
     return ServerIndex(QdrantClient(":memory:"), collection="entries", dim=dim)
 
 
-@pytest.fixture(params=["edge", "memory", pytest.param("server", marks=pytest.mark.live)])
-def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorIndex]:
+@pytest.fixture(scope="module")
+def empty_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made once and copied, since making a folder waits for the disk many times."""
+    folder = tmp_path_factory.mktemp("empty") / "index"
+    EdgeIndex(folder, dim=DIM).close()
+    return folder
+
+
+@pytest.fixture(params=ADAPTERS)
+def index(
+    request: pytest.FixtureRequest, tmp_path: Path, empty_folder: Path
+) -> Iterator[VectorIndex]:
     if request.param == "edge":
-        edge = EdgeIndex(tmp_path / "index", dim=DIM)
+        edge = EdgeIndex(shutil.copytree(empty_folder, tmp_path / "index"), dim=DIM)
         yield edge
         edge.close()
     elif request.param == "memory":
         memory = _memory()
         yield memory
         memory.close()
-    elif SERVER is None:
-        pytest.skip("SLOWWAVE_TEST_QDRANT names no server")
     else:
         client = QdrantClient(url=SERVER)
         name = f"test-{uuid.uuid4()}"
@@ -108,6 +118,12 @@ def found(index: VectorIndex, query: IndexQuery) -> list[str]:
 
 def found_by_words(index: VectorIndex, query: IndexQuery) -> list[str]:
     return [hit.entry for hit in index.search([query])[0].lexical]
+
+
+@pytest.mark.live
+@pytest.mark.skipif(SERVER is None, reason="SLOWWAVE_TEST_QDRANT names no server")
+def test_every_law_below_also_runs_on_the_named_server() -> None:
+    assert "server" in ADAPTERS
 
 
 def test_an_empty_index_finds_nothing(index: VectorIndex) -> None:

@@ -1,0 +1,170 @@
+"""What only the embedded index has: a folder with one owner that survives its death."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from actors.index_edge import EdgeIndex
+from pipeline.entries import CURRENT, Kind, Status
+from pipeline.errors import ConfigError, StoreError
+from pipeline.ids import EntryId, point_id
+from pipeline.messages import Scope, TenantId
+from pipeline.recall.lexical import sparse_passage, sparse_query
+from pipeline.state import IndexPoint, IndexQuery
+
+HOME = Scope(tenant=TenantId("acme"), collection="anna")
+EAST = np.array([1, 0, 0, 0], dtype=np.float32)
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+WRITER = """
+import sys
+from tests_points import point
+from actors.index_edge import EdgeIndex
+
+index = EdgeIndex(sys.argv[1], dim=4)
+for number in range(10_000):
+    index.upsert([point(f"{number:05d}")])
+    print(number, flush=True)
+"""
+
+
+def point(entry: str) -> IndexPoint:
+    return IndexPoint(
+        id=point_id(EntryId(entry), 1),
+        scope=HOME,
+        entry=EntryId(entry),
+        version=1,
+        current=True,
+        status=Status.ACTIVE,
+        kind=Kind.FACT,
+        speaker="Anna",
+        said_at=NOON,
+        valid_from=NOON,
+        valid_to=None,
+        dense=EAST,
+        lexical=sparse_passage("green tea"),
+    )
+
+
+def first(index: EdgeIndex) -> list[str]:
+    query = IndexQuery(
+        scope=HOME, dense=EAST, lexical=sparse_query("tea"), limit=3, statuses=CURRENT
+    )
+    return [hit.entry for hit in index.search([query])[0].lexical]
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that writes point after point and says each number once it is written."""
+    source = Path(__file__).read_text()
+    (tmp_path / "tests_points.py").write_text(source)
+    (tmp_path / "writer.py").write_text(WRITER)
+    command = [sys.executable, str(tmp_path / "writer.py"), str(tmp_path / "index")]
+    environment = {"PYTHONPATH": str(Path.cwd())}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        yield process
+        process.kill()
+
+
+def _acknowledged(process: subprocess.Popen[str], count: int) -> int:
+    assert process.stdout is not None
+    lines = [process.stdout.readline() for _ in range(count)]
+    return int(lines[-1]) + 1
+
+
+def test_a_killed_process_loses_no_written_point_and_blocks_nobody(
+    writer: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    _acknowledged(writer, 200)
+    writer.send_signal(signal.SIGKILL)
+    assert writer.stdout is not None
+    rest = writer.stdout.read().split()
+    written = int(rest[-1]) + 1 if rest else 200
+    writer.wait()
+
+    index = EdgeIndex(tmp_path / "index", dim=4)
+
+    assert index.count(HOME) in (written, written + 1)
+    assert first(index) == ["00000", "00001", "00002"]
+    index.close()
+
+
+def test_a_folder_open_in_a_living_process_is_refused_in_words(
+    writer: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    _acknowledged(writer, 1)
+
+    with pytest.raises(StoreError, match="is open elsewhere"):
+        EdgeIndex(tmp_path / "index", dim=4)
+
+
+def test_a_reopened_folder_answers_as_before(tmp_path: Path) -> None:
+    index = EdgeIndex(tmp_path / "index", dim=4)
+    index.upsert([point("a"), point("b")])
+    index.flush()
+    index.close()
+    index.close()
+
+    again = EdgeIndex(str(tmp_path / "index"), dim=4)
+
+    assert first(again) == ["a", "b"]
+    again.close()
+
+
+def test_another_width_is_refused_with_both_numbers_and_the_data_stays(tmp_path: Path) -> None:
+    index = EdgeIndex(tmp_path / "index", dim=4)
+    index.upsert([point("a")])
+    index.close()
+
+    with pytest.raises(ConfigError, match=r"4 numbers.*gives 8"):
+        EdgeIndex(tmp_path / "index", dim=8)
+
+    again = EdgeIndex(tmp_path / "index", dim=4)
+    assert first(again) == ["a"]
+    again.close()
+
+
+def test_a_closed_index_says_so(tmp_path: Path) -> None:
+    index = EdgeIndex(tmp_path / "index", dim=4)
+    index.close()
+
+    with pytest.raises(StoreError, match="not initialized"):
+        index.upsert([point("a")])
+
+
+def test_optimising_drops_what_was_deleted_from_the_disk(tmp_path: Path) -> None:
+    index = EdgeIndex(tmp_path / "index", dim=4)
+    points = [point(f"{number:03d}") for number in range(300)]
+    index.upsert(points)
+
+    index.delete([one.id for one in points[:200]])
+
+    assert index.optimise() is True
+    assert index.count() == 100
+    index.close()
+
+
+@pytest.mark.parametrize("text", ['{"vec', json.dumps([1]), "{}"])
+def test_a_folder_that_is_no_index_is_refused_and_left_alone(tmp_path: Path, text: str) -> None:
+    config = tmp_path / "edge_config.json"
+    config.write_text(text)
+
+    with pytest.raises((StoreError, ConfigError)):
+        EdgeIndex(tmp_path, dim=4)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["edge_config.json"]
+    assert config.read_text() == text
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "index").write_text("notes")
+
+    with pytest.raises(StoreError, match="cannot be read"):
+        EdgeIndex(tmp_path / "index", dim=4)
