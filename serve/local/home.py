@@ -87,6 +87,12 @@ def current_home() -> Home:
     return home_at(Path(named) if named else Path.home() / ".slowwave")
 
 
+def models_dir(home: Home) -> Path:
+    """Where prepared models lie: ``SLOWWAVE_MODELS``, or a folder of the home."""
+    named = os.environ.get("SLOWWAVE_MODELS")
+    return Path(named).expanduser().resolve() if named else home.path / "models"
+
+
 def home_at(path: Path) -> Home:
     """The home in a folder, by its real path."""
     return Home(path.expanduser().resolve())

@@ -30,7 +30,7 @@ def own_processes(home: Home) -> list[psutil.Process]:
     return list(_with_descendants(found.values(), exclude=_caller()))
 
 
-def end_processes(home: Home, *, grace_s: float = 10.0, limit_s: float = 60.0) -> int:
+def end_processes(home: Home, *, grace_s: float = 5.0, limit_s: float = 60.0) -> int:
     """How many processes of this home were ended; none is left afterwards.
 
     Args:

@@ -42,12 +42,14 @@ class Started:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to start: the settings file, the API's port, and the module that deploys.
+    """What to start: the settings file, the prepared models, the API's port, the deployer.
 
-    The module is run as ``python -m MODULE CONFIG HOME PORT`` and ends when it has deployed.
+    The deployer is a module run as ``python -m MODULE CONFIG --home HOME --models-dir DIR --port
+    PORT``, which ends when it has deployed.
     """
 
     config: Path
+    models_dir: Path
     port: int | None = None
     deployer: str = DEPLOYER
 
@@ -84,11 +86,11 @@ def down(home: Home, *, say: Say) -> int:
 def running(home: Home) -> Service | None:
     """The service of this home, if it answers or comes back by itself within seconds."""
     service = recorded(home)
-    if service is None or not _stands(service):
+    if service is None or not stands(service):
         return None
     deadline = time.monotonic() + _RECOVERY_S
     while not is_ready(service.url):
-        if time.monotonic() > deadline or not _stands(service):
+        if time.monotonic() > deadline or not stands(service):
             return None
         time.sleep(0.5)
     return service
@@ -125,7 +127,8 @@ def locked(home: Home, *, say: Say) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _stands(service: Service) -> bool:
+def stands(service: Service) -> bool:
+    """Whether the processes that make up the service still run; the same ones, not their pids."""
     return all(is_alive(process.pid, process.created) for process in service.processes)
 
 
@@ -163,8 +166,7 @@ def _wanted_port(home: Home, plan: Plan) -> int | None:
 
 def _deploy(home: Home, plan: Plan, *, url: str, port: int, env: dict[str, str]) -> None:
     log = home.logs / "deploy.log"
-    command = [sys.executable, "-m", plan.deployer, str(plan.config), str(home.path), str(port)]
-    deployer = spawn(command, env=env, log=log, cwd=home.path)
+    deployer = spawn(_deploy_command(home, plan, port), env=env, log=log, cwd=home.path)
     deadline = time.monotonic() + _READY_TIMEOUT_S
     while not (deployer.poll() == 0 and is_ready(url)):
         if deployer.poll() not in (None, 0):
@@ -174,6 +176,12 @@ def _deploy(home: Home, plan: Plan, *, url: str, port: int, env: dict[str, str])
                 f"the service was not ready after {_READY_TIMEOUT_S:.0f} s ({log}):\n{tail(log)}"
             )
         time.sleep(0.3)
+
+
+def _deploy_command(home: Home, plan: Plan, port: int) -> list[str]:
+    options = {"--home": home.path, "--models-dir": plan.models_dir, "--port": port}
+    flat = [str(word) for pair in options.items() for word in pair]
+    return [sys.executable, "-m", plan.deployer, str(plan.config), *flat]
 
 
 def _describe(home: Home, plan: Plan, ports: Ports, *, address: str, url: str) -> Service:

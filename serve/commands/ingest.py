@@ -1,0 +1,157 @@
+"""``ingest``: a file of conversations into memory, checked whole before anything is sent."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pipeline.errors import InputError
+from serve.client import Client
+from serve.commands.connection import connect
+from serve.commands.parcels import Thread, check, identified, parcels
+from serve.commands.recall import named
+from serve.commands.screen import JsonOption, Screen, table
+from serve.replies import Collection
+
+_POLL_S = 0.5
+
+
+class Form(StrEnum):
+    """The forms of files that can be read."""
+
+    AUTO = "auto"
+    JSONL = "jsonl"
+    LOCOMO = "locomo"
+    BEAM = "beam"
+    OPENAI = "openai"
+    SHAREGPT = "sharegpt"
+    CONVERSATION_LIST = "conversation_list"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What became of a file; ``stored`` counts the messages that were new."""
+
+    conversations: int
+    messages: int
+    stored: int
+    collections: list[Collection]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(ingest)
+
+
+def ingest(
+    file: Annotated[Path, typer.Argument(help="A file of conversations.")],
+    form: Annotated[Form, typer.Option("--format", help="What the file holds.")] = Form.AUTO,
+    collection: Annotated[
+        str | None, typer.Option(help="Where to; from the file if not given.")
+    ] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Return when everything is searchable.")
+    ] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Put a file of conversations into memory; the same file again stores nothing twice."""
+    screen = Screen(as_json=as_json)
+    only = None if collection is None else named("collection", collection)
+    with screen.working(f"reading {file}"):
+        threads = read_threads(file, form, collection=only)
+    with connect() as client:
+        done = send(client, threads, screen=screen, wait=wait)
+    if as_json:
+        screen.document(
+            {
+                "file": str(file),
+                "conversations": done.conversations,
+                "messages": done.messages,
+                "stored": done.stored,
+                "collections": done.collections,
+            }
+        )
+        return
+    _show(screen, done)
+
+
+def read_threads(file: Path, form: Form, *, collection: str | None) -> list[Thread]:
+    """The conversations of a file, every message checked and with an id.
+
+    Raises:
+        InputError: the file cannot be read, is of another form, or holds a message that would be
+            refused; nothing of it has been sent then.
+    """
+    from serve.formats import read
+
+    if not file.is_file():
+        raise InputError(f"file: no file at {file}", field="file")
+    threads = [identified(thread) for thread in _threads(read(file, form.value), file, collection)]
+    if not any(thread.messages for thread in threads):
+        raise InputError(f"file: {file} holds no messages", field="file")
+    check(threads, now=datetime.now(UTC))
+    return threads
+
+
+def send(client: Client, threads: Sequence[Thread], *, screen: Screen, wait: bool) -> Ingested:
+    """Send all conversations, and wait until they are searchable if asked."""
+    names = sorted({thread.collection for thread in threads})
+    before = _totals(client, names)
+    total = sum(len(thread.messages) for thread in threads)
+    with screen.progress("sending", total) as advance:
+        for thread in threads:
+            for parcel in parcels(thread):
+                client.ingest(
+                    parcel.collection,
+                    parcel.messages,
+                    conversation=parcel.conversation,
+                    zone=parcel.zone,
+                    idempotency_key=parcel.key,
+                )
+                advance(len(parcel.messages))
+    if wait:
+        _settle(client, names, screen)
+    after = _totals(client, names)
+    return Ingested(
+        conversations=len(threads),
+        messages=total,
+        stored=sum(each["messages"] for each in after) - sum(each["messages"] for each in before),
+        collections=after,
+    )
+
+
+def _totals(client: Client, names: Sequence[str]) -> list[Collection]:
+    return [each for each in client.collections() if each["collection"] in names]
+
+
+def _settle(client: Client, names: Sequence[str], screen: Screen) -> None:
+    """Return when nothing of these collections is pending and the index has caught up."""
+    for name in names:
+        client.flush(name)
+    left = _left(client, names)
+    with screen.progress("extracting", left) as advance:
+        while left:
+            time.sleep(_POLL_S)
+            now = _left(client, names)
+            advance(left - now)
+            left = now
+
+
+def _left(client: Client, names: Sequence[str]) -> int:
+    return sum(each["pending"] + each["index_lag"] for each in _totals(client, names))
+
+
+def _show(screen: Screen, done: Ingested) -> None:
+    known = done.messages - done.stored
+    screen.out.print(
+        f"{done.messages} messages of {done.conversations} conversations: "
+        f"{done.stored} stored" + (f", {known} were there already" if known else "")
+    )
+    columns = ("collection", "messages", "pending", "entries", "quarantined")
+    rows = [[str(each[name]) for name in columns] for each in map(dict, done.collections)]
+    screen.out.print(table("", columns, rows))

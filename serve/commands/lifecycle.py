@@ -1,0 +1,134 @@
+"""``up``, ``down``, ``status`` and ``version``: the local service as a whole."""
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from pipeline.errors import ConfigError, StoreError
+from serve.client import Client
+from serve.commands.connection import service_url
+from serve.commands.screen import JsonOption, Screen, table
+from serve.local.home import Home, current_home, models_dir
+from serve.local.service import Plan, Started, recorded
+from serve.local.service import down as end_service
+from serve.local.service import up as start_service
+from serve.local.shipped import shipped
+from serve.replies import Collection
+from serve.version import VERSION
+
+_NOTE = (
+    "extraction and sleep decisions are baselines without a language model; "
+    "see configs/openai.yaml for one"
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this group."""
+    app.command()(up)
+    app.command()(down)
+    app.command()(status)
+    app.command()(version)
+
+
+def up(
+    config: Annotated[
+        Path | None, typer.Option(help="Settings file; the local profile if not given.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Port of the API; 8430 if it is free.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Start the local service in the background, on loopback only."""
+    screen, home = Screen(as_json=as_json), current_home()
+    with screen.working(f"starting Slowwave in {home.path}") as say:
+        started = start_service(home, _plan(home, config, port), say=say)
+    if as_json:
+        screen.document({**asdict(started.service), "started": started.is_new})
+        return
+    _show_started(screen, started)
+
+
+def down(as_json: JsonOption = False) -> None:
+    """End the local service and every process of it."""
+    screen, home = Screen(as_json=as_json), current_home()
+    with screen.working(f"ending Slowwave in {home.path}") as say:
+        ended = end_service(home, say=say)
+    if as_json:
+        screen.document({"home": str(home.path), "ended_processes": ended})
+    elif ended:
+        screen.out.print(f"Slowwave is down ({ended} processes ended).")
+    else:
+        screen.out.print(f"No Slowwave service runs for {escape(str(home.path))}.")
+
+
+def status(as_json: JsonOption = False) -> None:
+    """Show the service and how far its collections are."""
+    screen, home = Screen(as_json=as_json), current_home()
+    url = service_url(home)
+    with Client(url, os.environ.get("SLOWWAVE_API_KEY"), attempts=2) as client:
+        is_ready = client.is_ready()
+        collections = client.collections() if is_ready else []
+    dashboard = _dashboard(home, url)
+    if as_json:
+        head = {"version": VERSION, "url": url, "ready": is_ready, "dashboard": dashboard}
+        screen.document({**head, "home": str(home.path), "collections": collections})
+        return
+    if not is_ready:
+        raise StoreError(f"the service at {url} runs but is not ready; see `slowwave doctor`")
+    screen.out.print(f"Slowwave {VERSION} at {url}  (API: {url}/docs, Ray: {dashboard or '-'})")
+    screen.out.print(_collections_table(collections))
+
+
+def version(as_json: JsonOption = False) -> None:
+    """Print the version."""
+    screen = Screen(as_json=as_json)
+    if as_json:
+        screen.document({"version": VERSION})
+        return
+    screen.out.print(VERSION)
+
+
+def _plan(home: Home, config: Path | None, port: int | None) -> Plan:
+    chosen = (config or shipped("configs/local.yaml")).expanduser().resolve()
+    if not chosen.is_file():
+        raise ConfigError(f"no settings file at {chosen}", field="config")
+    return Plan(config=chosen, models_dir=models_dir(home), port=port)
+
+
+def _show_started(screen: Screen, started: Started) -> None:
+    service = started.service
+    if started.ended_remains:
+        screen.out.print(f"Ended {started.ended_remains} processes that a killed service had left.")
+    state = "is up" if started.is_new else "runs already"
+    screen.out.print(f"Slowwave {service.version} {state} at [bold]{service.url}[/bold]")
+    screen.out.print(f"  API docs       {service.url}/docs")
+    screen.out.print(f"  Ray dashboard  {service.dashboard}  (token: {escape(service.token_file)})")
+    screen.out.print(f"  note           {_NOTE}", style="dim")
+
+
+def _dashboard(home: Home, url: str) -> str | None:
+    service = recorded(home)
+    return service.dashboard if service is not None and service.url == url else None
+
+
+def _collections_table(collections: list[Collection]) -> object:
+    if not collections:
+        return "no collections yet; try `slowwave ingest FILE` or `slowwave demo`"
+    columns = ("collection", "messages", "pending", "entries", "quarantined", "index lag")
+    rows = [
+        (
+            each["collection"],
+            each["messages"],
+            each["pending"],
+            each["entries"],
+            each["quarantined"],
+            each["index_lag"],
+        )
+        for each in collections
+    ]
+    return table("", columns, rows)

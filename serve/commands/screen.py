@@ -1,0 +1,71 @@
+"""What a command shows: tables for people, or one JSON document and nothing else on stdout."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
+]
+Advance = Callable[[int], None]
+
+
+class Screen:
+    """Where a command speaks: results on stdout, everything on the way on stderr."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+        self.out = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+        self.err = Console(file=sys.stderr, highlight=False, soft_wrap=True)
+
+    def say(self, text: str) -> None:
+        """One line about what happens now."""
+        self.err.print(escape(text), style="dim")
+
+    def document(self, document: object) -> None:
+        """The one JSON document."""
+        print_document(document)
+
+    @contextmanager
+    def working(self, text: str) -> Iterator[Callable[[str], None]]:
+        """A spinner with a changing line on a terminal, plain lines elsewhere."""
+        if not self.err.is_terminal:
+            self.say(text)
+            yield self.say
+            return
+        with self.err.status(escape(text)) as status:
+            yield lambda line: status.update(escape(line))
+
+    @contextmanager
+    def progress(self, text: str, total: int) -> Iterator[Advance]:
+        """A bar over ``total`` steps; the yielded function advances it."""
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, TimeElapsedColumn(), console=self.err, transient=True) as bar:
+            task = bar.add_task(escape(text), total=total)
+            yield lambda steps: bar.advance(task, steps)
+
+
+def print_document(document: object) -> None:
+    """One JSON document on the real stdout, whatever stdout is bound to meanwhile."""
+    stream = sys.__stdout__ or sys.stdout
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    stream.write(text.encode("utf-8", errors="backslashreplace").decode("utf-8") + "\n")
+    stream.flush()
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+    """A table of plain texts; nothing in them is taken as markup."""
+    drawn = Table(title=escape(title), title_justify="left", header_style="bold")
+    for column in columns:
+        drawn.add_column(column, overflow="fold")
+    for row in rows:
+        drawn.add_row(*(escape(str(cell)) for cell in row))
+    return drawn

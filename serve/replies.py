@@ -1,0 +1,181 @@
+"""The API's replies as the client and the CLI read them; times are RFC 3339 in UTC."""
+
+from typing import TypedDict
+
+from pydantic import JsonValue
+
+
+class Accepted(TypedDict):
+    """One accepted message: Slowwave's id, the caller's, and its place."""
+
+    id: str
+    message_id: str | None
+    sequence: int
+
+
+class Accept(TypedDict):
+    """What was accepted; ``searchable`` is set when the caller waited."""
+
+    sequences: list[int]
+    messages: list[Accepted]
+    searchable: bool | None
+
+
+class Flush(TypedDict):
+    """The sequence up to which everything is asked to be extracted."""
+
+    through: int
+    searchable: bool | None
+
+
+class Collection(TypedDict):
+    """How far a collection is; ``index_lag`` counts index changes still to be made."""
+
+    collection: str
+    messages: int
+    pending: int
+    entries: int
+    quarantined: int
+    index_lag: int
+
+
+class Segment(TypedDict):
+    """Consecutive turns of one conversation on one topic."""
+
+    id: str
+    conversation: str
+    topic: str
+    first_sequence: int
+    last_sequence: int
+    messages: int
+
+
+class Source(TypedDict):
+    """A message that an entry came from; only ``id`` is there when the message is gone."""
+
+    id: str
+    conversation: str | None
+    message_id: str | None
+    sequence: int | None
+
+
+class Message(TypedDict):
+    """A message with its place and how far it has walked in."""
+
+    id: str
+    sequence: int
+    conversation: str
+    message_id: str | None
+    role: str
+    speaker: str
+    content: str
+    compressed: str | None
+    said_at: str
+    zone: str
+    state: str
+
+
+class Entry(TypedDict):
+    """An entry in one version."""
+
+    id: str
+    collection: str
+    version: int
+    text: str
+    kind: str
+    status: str
+    speaker: str
+    said_at: str
+    zone: str
+    language: str
+    valid_from: str
+    valid_to: str | None
+    superseded_by: str | None
+    sources: list[Source]
+    attributes: dict[str, str] | None
+    entities: list[str]
+    topic: str
+    metadata: dict[str, JsonValue]
+    strength: float
+    written_by: str
+    written_at: str
+
+
+class Entries(TypedDict):
+    """A page of entries, oldest first, and the cursor of the next page."""
+
+    entries: list[Entry]
+    cursor: str | None
+
+
+class Hit(TypedDict):
+    """A found entry and its score."""
+
+    entry: Entry
+    score: float
+    explain: dict[str, float | None] | None
+
+
+class Context(TypedDict):
+    """What a model should read, and the ids that it cites; ``parts`` is in tokens."""
+
+    text: str
+    tokens: int
+    language: str
+    parts: dict[str, int]
+    entries: list[str]
+    messages: list[Source]
+
+
+class Version(TypedDict):
+    """One version of an entry, why it was written, and the sleep run that wrote it."""
+
+    entry: Entry
+    why: str
+    run: str | None
+
+
+class Run(TypedDict):
+    """A sleep run and how it stands."""
+
+    id: str
+    status: str
+    dry_run: bool
+    window_start: str
+    started_at: str
+    finished_at: str | None
+    totals: dict[str, int]
+    error: str | None
+    undone: bool
+
+
+class Candidate(TypedDict):
+    """A newer entry that the decider saw, with its text then."""
+
+    entry: str
+    version: int
+    similarity: float
+    text: str | None
+
+
+class Decision(TypedDict):
+    """One row of the ledger of a run."""
+
+    collection: str
+    target: str
+    action: str
+    reason: str
+    state: str
+    note: str | None
+    text_before: str
+    text_after: str | None
+    candidates: list[Candidate]
+    decider: str
+
+
+class UndoItem(TypedDict):
+    """What undo or redo did with one entry; ``refused`` says why it did not."""
+
+    entry: str
+    done: bool
+    refused: str | None
