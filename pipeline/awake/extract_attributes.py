@@ -14,7 +14,8 @@ _ENGLISH: tuple[tuple[str, str], ...] = (
     ("name", rf"(?:'s (?:full |first )?name is|is called|goes by) {_DETAIL}"),
     (
         "birthday",
-        rf"'s birthday is (?:on )?{_DETAIL}|(?:was born) (?:on|in) (?P<value2>[^,;!?\n]{{1,40}}?)(?=[.;!?]|$)",
+        rf"'s birthday is (?:on )?{_DETAIL}| was born (?:on|in) "
+        r"(?P<value2>[^,;!?\n]{1,40}?)(?=[.;!?]|$)",
     ),
     ("phone", r"'s (?:phone|mobile|cell)(?: number)? is (?P<value>[+\d][\d\s()-]{4,20}\d)"),
     ("email", r"'s e-?mail(?: address)? is (?P<value>\S+@[\w.-]+\w)"),

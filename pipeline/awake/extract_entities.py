@@ -8,7 +8,8 @@ MOST = 12
 
 _HAN = re.compile(r"[㐀-鿿]")
 _NAME = re.compile(
-    r"[A-Z][\w&]*(?:['’-][A-Z]\w+)*(?:(?: (?:of|de|van|von|la|the) | )[A-Z][\w&]*(?:['’-][A-Z]\w+)*)*"
+    r"[A-Z][A-Za-z0-9&]*(?:['’-][A-Z]\w+)*"
+    r"(?:(?: (?:of|de|van|von|la) | )[A-Z][A-Za-z0-9&]*(?:['’-][A-Z]\w+)*)*"
 )
 _AT_START = re.compile(r"(?:^|[.!?:\n]\s+|[\"“*(]|\bI )$")
 _NO_NAMES_WORDS = """

@@ -51,8 +51,9 @@ _KIN = (
 )
 _RELATION = _any(
     rf"my (?:\w+ )?(?:{_KIN})(?:['’]s (?:name|called)|,? (?:is|was|are) "
-    rf"(?:called|named|an?|my|the)\b|, [A-Z])|(?:is|was) my (?:\w+ )?(?:{_KIN})|(?:met|married|engaged to|dating|introduced|"
-    rf"related to|broke up|have (?:an? |two |three |four )?(?:\w+ )?(?:{_KIN}))",
+    rf"(?:called|named|an?|my|the)\b|, [A-Z])|(?:is|was) my (?:\w+ )?(?:{_KIN})|"
+    rf"(?:met|married|engaged to|dating|introduced|related to|"
+    rf"broke up|have (?:an? |two |three |four )?(?:\w+ )?(?:{_KIN}))",
     r"我(?:的)?(?:妻子|老婆|太太|丈夫|老公|先生|爱人|对象|女朋友|男朋友|儿子|女儿|孩子|妈妈?|母亲|爸爸?|"
     r"父亲|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|外公|外婆|同事|朋友|老板|领导|上司|导师|室友|邻居|猫|狗)"
     r"(?:[们]?(?:叫|是|姓|名叫|在|今年)|的名字)|是我(?:的)?(?:同事|朋友|同学|老师|亲戚|邻居|表)",

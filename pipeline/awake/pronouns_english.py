@@ -175,9 +175,8 @@ def _agree(words: _Words, subject: int, *, sure: bool) -> None:
     while words.low(verb) in ADVERBS or (words.low(verb).endswith("ly") and verb >= 0):
         verb = words.neighbour(verb, 1)
     low = words.low(verb)
-    if verb < 0 or low in NO_VERBS or words.tokens[verb][0].isupper():
-        if low != "am":
-            return
+    if (verb < 0 or low in NO_VERBS or words.tokens[verb][0].isupper()) and low != "am":
+        return
     known = low in VERBS or low in AUXILIARIES or low == "am"
     if not (sure or known) or low in UNCHANGED or is_past(low):
         return
