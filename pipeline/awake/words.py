@@ -1,0 +1,191 @@
+"""A text as words with their places, and which of them carry what must not be lost.
+
+Digits with their units, negations with the word they deny, names, code identifiers and links are
+``kept``; sentence ends and table bars are ``structure``. Chinese words are those of jieba, and
+one that is not in its dictionary counts as a name. Knows nothing of models and of rates.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from functools import cache
+
+import jieba
+
+HAN = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_MARKS = r"\u0300-\u036f\u0900-\u109f\u200d"
+_LETTER = rf"(?:[{_MARKS}]|(?![{HAN}])\w)"
+_UNIT = r"[年月日号點点时時分秒岁歲元块塊万萬亿億千百个個℃度米公里斤克升次人天周折倍层层楼]"
+_TOKEN = re.compile(
+    r"(?P<link>(?:https?://|www\.)[^\s，。！？；（）“”<>]+(?<![.,;:!?)])|\S+@\S+\.\w+)"
+    r"|(?P<code>`[^`\n]+`|\[\[[^\]\n]+\]\])"
+    rf"|(?P<number>[+\-−#$€£¥~]*\d[\d.,:/\-]*(?:{_LETTER}[\w]*)?[%°]?{_UNIT}*(?<![.,:/\-]))"
+    rf"|(?P<word>[@#]?{_LETTER}+(?:(?:[.:/'’_@+&\\\-](?={_LETTER})|,(?=\d)){_LETTER}+)*(?:\(\))?)"
+    rf"|(?P<han>[{HAN}]+)"
+    r"|(?P<end>[.!?。！？…]+)"
+    r"|(?P<bar>\|)"
+    rf"|(?P<mark>[!-/:-@\[-`{{-~]|[^\w\s{HAN}!-~。！？…]+|\S)"
+)
+_IDENTIFIER = re.compile(r"\w_\w|[a-z0-9][A-Z]|\(\)|\w[/\\]\w+[/\\.]|\w\.(?:[a-z]{2,4})$|^[@#]|::")
+_NEGATION = re.compile(
+    r"(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|without|cannot|hardly|"
+    r"\w+n['’]t|dont|cant|wont|didnt|doesnt|isnt)",
+    re.IGNORECASE,
+)
+_HAN_NEGATION = re.compile(r"[不没沒未无無勿莫别甭]|并非|從不|从不|从未|绝不|毫无|拒绝|除非|除了")
+_CONJUNCTIONS = (
+    "不过 不仅 不但 不管 不论 不断 不久 不同 不少 未来 无论 无锡 别人 别的 别墅 别名 别致"
+)
+_NOT_NEGATIONS = frozenset(_CONJUNCTIONS.split())
+_SPELLED = (
+    "two three four five six seven eight nine ten eleven twelve twenty thirty hundred thousand "
+    "million billion dozen half twice"
+)
+_NUMBER_WORDS = frozenset(_SPELLED.split())
+_VAGUE = "一 一个 一些 一下 一种 一点 一样 一起 一直 一定 有些 个 些"
+_VAGUE_NUMBERS = frozenset(_VAGUE.split())
+_SMALL = "and or but for to of the at in on with is was are were by from as that so if than then i"
+_SMALL_WORDS = frozenset(_SMALL.split())
+_NAME_TAGS = ("nr", "ns", "nt", "nz")
+_NEVER_NAMES = re.compile(r"I(?:['’]\w+)?|OK|Ok")
+_OPENERS = frozenset("\"'“‘(（[「『*#->•:：")
+_SHOUTED_SHARE = 0.5
+
+
+class Tier(IntEnum):
+    """How much a word wants to stay."""
+
+    ORDINARY = 0
+    STRUCTURE = 1
+    KEPT = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """``text[start:end]`` of the text it is in."""
+
+    start: int
+    end: int
+    text: str
+    tier: Tier = Tier.ORDINARY
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    word: Word
+    sort: str
+
+
+def words(text: str) -> list[Word]:
+    """The words and marks in order; every character but white space is in exactly one."""
+    found = list(_scan(text))
+    names = _names(text, found)
+    tiers = [_tier(item, names) for item in found]
+    for i in range(1, len(found)):
+        if tiers[i] == Tier.ORDINARY and _belongs(text, found[i - 1], found[i]):
+            tiers[i] = Tier.KEPT
+    return [replace(item.word, tier=tier) for item, tier in zip(found, tiers, strict=True)]
+
+
+def _scan(text: str) -> Iterator[_Found]:
+    for match in _TOKEN.finditer(text):
+        sort = match.lastgroup or "mark"
+        if sort == "han":
+            yield from _han_words(match.group(), match.start())
+        else:
+            word = Word(start=match.start(), end=match.end(), text=match.group())
+            yield _Found(word, sort)
+
+
+def _han_words(run: str, start: int) -> Iterator[_Found]:
+    for piece in _dictionary().cut(run):
+        yield _Found(Word(start=start, end=start + len(piece), text=piece), "han")
+        start += len(piece)
+
+
+@cache
+def _dictionary() -> jieba.Tokenizer:
+    """jieba's dictionary with its part-of-speech tags, read at first use without log lines."""
+    jieba.setLogLevel(60)
+    tokenizer = jieba.Tokenizer()
+    tokenizer.initialize()
+    return tokenizer
+
+
+@cache
+def _tags() -> dict[str, str]:
+    """Part of speech by word, of the words in jieba's dictionary."""
+    with jieba.get_module_res("dict.txt") as lines:
+        parts = (line.decode().split() for line in lines)
+        return {word: tag for word, _, tag in parts}
+
+
+def _tier(found: _Found, names: frozenset[int]) -> Tier:
+    word = found.word
+    if found.sort in ("end", "bar"):
+        return Tier.STRUCTURE
+    if found.sort in ("link", "code", "number") or word.start in names:
+        return Tier.KEPT
+    if found.sort == "han":
+        return Tier.KEPT if _is_telling_han(word.text) else Tier.ORDINARY
+    if found.sort == "word" and _is_telling_latin(word.text):
+        return Tier.KEPT
+    return Tier.ORDINARY
+
+
+def _is_telling_latin(word: str) -> bool:
+    return bool(
+        _NEGATION.fullmatch(word) or word.lower() in _NUMBER_WORDS or _IDENTIFIER.search(word)
+    )
+
+
+def _is_telling_han(word: str) -> bool:
+    if _is_han_negation(word):
+        return True
+    if word in _VAGUE_NUMBERS:
+        return False
+    tag = _tags().get(word)
+    if tag is None:
+        return len(word) > 1
+    return tag.startswith(_NAME_TAGS) or tag == "m"
+
+
+def _is_han_negation(word: str) -> bool:
+    return bool(_HAN_NEGATION.match(word)) and word not in _NOT_NEGATIONS
+
+
+def _belongs(text: str, before: _Found, after: _Found) -> bool:
+    """Whether a word is denied or counted by the one before it."""
+    between = text[before.word.end : after.word.start]
+    if after.sort not in ("word", "han") or between not in ("", " "):
+        return False
+    if after.word.text.lower() in _SMALL_WORDS:
+        return False
+    counts = before.sort == "number" or before.word.text.lower() in _NUMBER_WORDS
+    if counts and after.sort == "han":
+        return len(after.word.text) == 1
+    is_negation = _NEGATION.fullmatch(before.word.text) or (
+        before.sort == "han" and _is_han_negation(before.word.text)
+    )
+    return counts or bool(is_negation)
+
+
+def _names(text: str, found: Sequence[_Found]) -> frozenset[int]:
+    """Where capitalised names begin; none in a text that capitalises most of its words."""
+    latin = [i for i, item in enumerate(found) if item.sort == "word" and len(item.word.text) > 1]
+    capitals = [i for i in latin if found[i].word.text[0].isupper()]
+    if len(latin) >= 4 and len(capitals) > _SHOUTED_SHARE * len(latin):
+        return frozenset()
+    inside = [i for i in capitals if not _starts_sentence(text, found, i)]
+    spelled = {found[i].word.text for i in inside}
+    again = [i for i in capitals if found[i].word.text in spelled]
+    named = [i for i in again if not _NEVER_NAMES.fullmatch(found[i].word.text)]
+    return frozenset(found[i].word.start for i in named)
+
+
+def _starts_sentence(text: str, found: Sequence[_Found], i: int) -> bool:
+    if i == 0 or "\n" in text[found[i - 1].word.end : found[i].word.start]:
+        return True
+    before = found[i - 1]
+    return before.sort == "end" or before.word.text[-1] in _OPENERS
