@@ -6,6 +6,7 @@ from enum import StrEnum
 from sqlalchemy import JSON, Column, LargeBinary, Table, Text
 
 from actors.records import tables
+from actors.records.columns import HalfVector
 
 
 class Erasure(StrEnum):
@@ -40,7 +41,7 @@ class TableRule:
         return [
             column
             for column in self.table.columns
-            if isinstance(column.type, Text | JSON | LargeBinary)
+            if isinstance(column.type, Text | JSON | LargeBinary | HalfVector)
         ]
 
 
