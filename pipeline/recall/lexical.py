@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-import jieba
 import snowballstemmer
 
 from pipeline.state import SparseVector
+from pipeline.text.dictionary import chinese_words
 
 K1 = 1.2
 B = 0.5
@@ -184,9 +184,9 @@ def _stemmer() -> snowballstemmer.stemmer:
 
 def _chinese(run: str) -> Iterator[str]:
     """Words and their parts; two characters that the dictionary leaves alone also as a pair."""
-    words = list(_dictionary().cut(run, HMM=False))
+    words = list(chinese_words().cut(run, HMM=False))
     for before, word in zip(["", *words], words, strict=False):
-        if len(before) == len(word) == 1:
+        if len(before) == len(word) == 1 and not _STOP_HAN & {before, word}:
             yield before + word
         yield from _parts(word)
 
@@ -194,17 +194,8 @@ def _chinese(run: str) -> Iterator[str]:
 @lru_cache(maxsize=100_000)
 def _parts(word: str) -> tuple[str, ...]:
     """The shorter words inside, the word and its characters, without stop words."""
-    known = _dictionary().FREQ
+    known = chinese_words().FREQ
     grams = [word[i : i + n] for n in (2, 3) for i in range(len(word) - n + 1)]
     inside = [gram for gram in grams if known.get(gram)]
     found = dict.fromkeys([*inside, word, *word])
     return () if word in _STOP_HAN else tuple(term for term in found if term not in _STOP_HAN)
-
-
-@cache
-def _dictionary() -> jieba.Tokenizer:
-    """jieba's dictionary, read at first use without its log lines and its cache file."""
-    tokenizer = jieba.Tokenizer()
-    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
-    tokenizer.initialized = True
-    return tokenizer

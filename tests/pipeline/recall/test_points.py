@@ -1,0 +1,83 @@
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+from pipeline.entries import Attributes, Entry, Kind, OrderKey, Status, Writer
+from pipeline.ids import EntryId, MessageId, point_id
+from pipeline.messages import Scope, TenantId
+from pipeline.recall.lexical import sparse_passage
+from pipeline.recall.points import points
+from pipeline.recall.text import index_text, index_text_of
+from pipeline.state import OutboxItem
+
+HOME = Scope(tenant=TenantId("acme"), collection="anna")
+EAST = np.array([1, 0], dtype=np.float32)
+NORTH = np.array([0, 1], dtype=np.float32)
+
+
+def entry(
+    name: str,
+    text: str = "Anna likes tea.",
+    *,
+    sources: tuple[str, ...] = ("m1",),
+    day: int = 1,
+    zone: str = "UTC",
+    speaker: str = "Anna",
+    kind: Kind = Kind.FACT,
+    status: Status = Status.ACTIVE,
+) -> Entry:
+    said_at = datetime(2024, 5, day, 20, tzinfo=UTC)
+    return Entry(
+        id=EntryId(name),
+        version=1,
+        text=text,
+        kind=kind,
+        status=status,
+        speaker=speaker,
+        said_at=said_at,
+        zone=zone,
+        language="en",
+        order=OrderKey(said_at=said_at, sequence=day, ordinal=0),
+        valid_from=said_at,
+        sources=tuple(MessageId(source) for source in sources),
+        written_by=Writer.INGEST,
+        written_at=said_at,
+    )
+
+
+def test_the_index_text_joins_speaker_statement_attributes_and_topic() -> None:
+    attributes = Attributes(subject="Anna", key="drink", value="tea")
+
+    text = index_text("She likes tea.", speaker="Anna", attributes=attributes, topic="drinks")
+
+    assert text == "Anna: She likes tea.\nAnna drink tea\ndrinks"
+
+
+def test_the_index_text_has_no_empty_lines() -> None:
+    empty = Attributes(subject="", key="", value="")
+
+    assert index_text("我喜欢茶。", speaker="", attributes=empty, topic="") == "我喜欢茶。"
+    assert index_text("Tea.", speaker="Anna", attributes=None, topic="") == "Anna: Tea."
+
+
+def test_every_version_is_a_point_and_the_newest_is_current() -> None:
+    old = entry("e", "Anna lives in Leiden.")
+    new = replace(old, version=2, text="Anna lives in Delft.")
+    item = OutboxItem(ids=(1,), scope=HOME, entry=old.id, versions=((old, EAST), (new, NORTH)))
+
+    first, second = points(item)
+
+    assert (first.version, first.current, second.version, second.current) == (1, False, 2, True)
+    assert [first.id, second.id] == [point_id(old.id, 1), point_id(old.id, 2)]
+    assert first.scope == second.scope == HOME
+    assert first.dense is EAST
+    assert second.dense is NORTH
+    assert second.lexical == sparse_passage(index_text_of(new))
+    assert (second.status, second.kind, second.speaker) == (Status.ACTIVE, Kind.FACT, "Anna")
+
+
+def test_an_erased_entry_has_no_points() -> None:
+    item = OutboxItem(ids=(1,), scope=HOME, entry=EntryId("e"), versions=(), removed=("p",))
+
+    assert points(item) == []
