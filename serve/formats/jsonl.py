@@ -1,0 +1,70 @@
+"""Slowwave's own form: one message a line, as the API takes it.
+
+A line with nothing but ``collection``, ``conversation`` or ``zone`` is a heading: it holds for the
+lines below it until another one. A message may name its own conversation instead.
+"""
+
+from collections.abc import Mapping
+
+from pipeline.messages import Json
+from serve.formats.conversation import ConversationIn
+from serve.formats.conversation import message as body
+from serve.formats.source import Source
+
+EXPECTED = "a message a line, with role and content"
+
+_HEADING = frozenset({"collection", "conversation", "zone"})
+_MESSAGE = _HEADING | {"role", "speaker", "content", "said_at", "message_id", "metadata"}
+
+
+def is_row(value: Mapping[str, Json]) -> bool:
+    """Whether the object looks like a heading or a message."""
+    return bool(value) and (set(value) <= _HEADING or {"role", "content"} <= set(value))
+
+
+def conversations(rows: list[Source]) -> list[ConversationIn]:
+    """The conversations in the order in which they begin."""
+    heading: dict[str, str | None] = {}
+    found: dict[tuple[str | None, str], ConversationIn] = {}
+    for row in rows:
+        fields = row.fields()
+        if fields and set(fields) <= _HEADING:
+            heading |= {key: row.get(key).text() for key in fields}
+        else:
+            _add(found, row, heading)
+    return list(found.values())
+
+
+def _add(
+    found: dict[tuple[str | None, str], ConversationIn],
+    row: Source,
+    heading: dict[str, str | None],
+) -> None:
+    collection = row.get("collection").name() or heading.get("collection")
+    name = row.get("conversation").name() or heading.get("conversation") or row.file.stem
+    before = found.get((collection, name))
+    zone = before.zone if before else heading.get("zone")
+    own_zone = row.get("zone").name() or heading.get("zone")
+    said = _message(row, own_zone if own_zone != zone else None)
+    found[collection, name] = ConversationIn(
+        collection=collection,
+        conversation=name,
+        zone=zone,
+        messages=(*(before.messages if before else ()), said),
+    )
+
+
+def _message(row: Source, zone: str | None) -> dict[str, Json]:
+    unknown = sorted(set(row.fields()) - _MESSAGE)
+    if unknown:
+        row.refuse(f"no other fields than {', '.join(sorted(_MESSAGE))}")
+    metadata = row.get("metadata")
+    return body(
+        row.get("role").text(),
+        row.get("content").text(),
+        speaker=row.get("speaker").name(),
+        said_at=row.get("said_at").time(),
+        message_id=row.get("message_id").name(),
+        zone=zone,
+        metadata=metadata.fields() if metadata.value is not None else None,
+    )
