@@ -62,7 +62,7 @@ def _model_checks(home: Home, config: Path, say: Callable[[str], None]) -> Itera
     from serve.deployments import Compressor, Embedder, Segmenter
     from serve.settings import load
 
-    folder = models_dir(home)
+    folder = models_dir()
     try:
         models = load(config, home=home.path, models_dir=folder).models
     except ConfigError as exc:

@@ -13,9 +13,10 @@ import typer
 from pipeline.errors import InputError
 from serve.client import Client
 from serve.commands.connection import connect
-from serve.commands.parcels import Thread, check, identified, parcels
+from serve.commands.parcels import Thread, check, parcels, threads
 from serve.commands.recall import named
 from serve.commands.screen import JsonOption, Screen, table
+from serve.formats import read
 from serve.replies import Collection
 
 _POLL_S = 0.5
@@ -63,9 +64,9 @@ def ingest(
     screen = Screen(as_json=as_json)
     only = None if collection is None else named("collection", collection)
     with screen.working(f"reading {file}"):
-        threads = read_threads(file, form, collection=only)
+        read_in = read_threads(file, form, collection=only)
     with connect() as client:
-        done = send(client, threads, screen=screen, wait=wait)
+        done = send(client, read_in, screen=screen, wait=wait)
     if as_json:
         screen.document(
             {
@@ -87,24 +88,20 @@ def read_threads(file: Path, form: Form, *, collection: str | None) -> list[Thre
         InputError: the file cannot be read, is of another form, or holds a message that would be
             refused; nothing of it has been sent then.
     """
-    from serve.formats import read
-
     if not file.is_file():
         raise InputError(f"file: no file at {file}", field="file")
-    threads = [identified(thread) for thread in _threads(read(file, form.value), file, collection)]
-    if not any(thread.messages for thread in threads):
-        raise InputError(f"file: {file} holds no messages", field="file")
-    check(threads, now=datetime.now(UTC))
-    return threads
+    found = threads(read(file, form.value), collection=collection, default=file.stem)
+    check(found, now=datetime.now(UTC))
+    return found
 
 
-def send(client: Client, threads: Sequence[Thread], *, screen: Screen, wait: bool) -> Ingested:
+def send(client: Client, outgoing: Sequence[Thread], *, screen: Screen, wait: bool) -> Ingested:
     """Send all conversations, and wait until they are searchable if asked."""
-    names = sorted({thread.collection for thread in threads})
+    names = sorted({thread.collection for thread in outgoing})
     before = _totals(client, names)
-    total = sum(len(thread.messages) for thread in threads)
+    total = sum(len(thread.messages) for thread in outgoing)
     with screen.progress("sending", total) as advance:
-        for thread in threads:
+        for thread in outgoing:
             for parcel in parcels(thread):
                 client.ingest(
                     parcel.collection,
@@ -118,7 +115,7 @@ def send(client: Client, threads: Sequence[Thread], *, screen: Screen, wait: boo
         _settle(client, names, screen)
     after = _totals(client, names)
     return Ingested(
-        conversations=len(threads),
+        conversations=len(outgoing),
         messages=total,
         stored=sum(each["messages"] for each in after) - sum(each["messages"] for each in before),
         collections=after,

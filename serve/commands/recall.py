@@ -66,7 +66,7 @@ def context(
         screen.document(found)
         return
     screen.out.print(escape(found["text"]))
-    parts = ", ".join(f"{name} {tokens}" for name, tokens in found["parts"].items())
+    parts = ", ".join(f"{name} {len(lines)} lines" for name, lines in found["parts"].items())
     screen.say(f"{found['tokens']} tokens ({parts}); {len(found['entries'])} entries cited")
 
 

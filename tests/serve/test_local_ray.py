@@ -97,13 +97,11 @@ def test_nothing_listens_beyond_loopback_without_asking_for_the_token(home: Home
     assert refused.status_code == 401
 
 
-@pytest.mark.parametrize("victim", ["head", "gcs_server", "raylet"])
+@pytest.mark.parametrize("victim", ["head", "gcs_server"])
 def test_a_service_without_one_of_its_rays_processes_is_started_anew(
     home: Home, victim: str
 ) -> None:
     before = start(home).service
-    if victim == "raylet":
-        pytest.skip("as gcs_server, and each start takes half a minute")
     essential(before, victim).kill()
 
     started = start(home)
