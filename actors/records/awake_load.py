@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, select
+from sqlalchemy import ColumnElement, Connection, Row, select, true
 
 from actors.records.rows import message_of
-from actors.records.sql import in_scope
+from actors.records.sql import chunks, in_scope
 from actors.records.tables import messages, segments
 from pipeline.ids import SegmentId
 from pipeline.messages import Message, MessageState, Scope, Segment
@@ -62,30 +62,49 @@ def _by_conversation(found: Sequence[Message]) -> dict[str, tuple[Message, ...]]
 
 
 def _buffered(connection: Connection, scope: Scope) -> tuple[Segment, ...]:
-    query = (
-        select(messages, segments.c.id.label("of"), segments.c.topic)
-        .join_from(
-            segments,
-            messages,
-            and_(messages.c.tenant == segments.c.tenant, messages.c.segment == segments.c.id),
-        )
-        .where(
-            in_scope(segments, scope),
-            segments.c.state == BUFFERED,
-            messages.c.state == MessageState.SEGMENTED.value,
-        )
-        .order_by(segments.c.first_sequence, messages.c.sequence)
-    )
-    found: dict[str, list[Any]] = {}
-    for row in connection.execute(query):
-        found.setdefault(row.of, []).append(row)
-    return tuple(_segment(rows) for rows in found.values())
+    rows = _segment_rows(connection, scope, segments.c.state == BUFFERED)
+    is_open = messages.c.state == MessageState.SEGMENTED.value
+    return _with_messages(connection, scope, rows, is_open)
 
 
-def _segment(rows: Sequence[Any]) -> Segment:
+def segments_of(connection: Connection, scope: Scope) -> tuple[Segment, ...]:
+    """All segments of the collection with their messages, by first sequence."""
+    return _with_messages(connection, scope, _segment_rows(connection, scope, true()), true())
+
+
+def _segment_rows(
+    connection: Connection, scope: Scope, which: ColumnElement[bool]
+) -> Sequence[Row[Any]]:
+    query = select(segments).where(in_scope(segments, scope), which)
+    return connection.execute(query.order_by(segments.c.first_sequence)).all()
+
+
+def _with_messages(
+    connection: Connection, scope: Scope, rows: Sequence[Row[Any]], which: ColumnElement[bool]
+) -> tuple[Segment, ...]:
+    held = _by_segment(connection, scope, [row.id for row in rows], which)
+    return tuple(_segment(row, held[row.id]) for row in rows if row.id in held)
+
+
+def _by_segment(
+    connection: Connection, scope: Scope, ids: Sequence[str], which: ColumnElement[bool]
+) -> dict[str, list[Message]]:
+    found: dict[str, list[Message]] = {}
+    for some in chunks(ids):
+        query = (
+            select(messages)
+            .where(in_scope(messages, scope), messages.c.segment.in_(some), which)
+            .order_by(messages.c.segment, messages.c.sequence)
+        )
+        for row in connection.execute(query):
+            found.setdefault(row.segment, []).append(message_of(row))
+    return found
+
+
+def _segment(row: Row[Any], held: Sequence[Message]) -> Segment:
     return Segment(
-        id=SegmentId(rows[0].of),
-        conversation=rows[0].conversation,
-        topic=rows[0].topic,
-        messages=tuple(message_of(row) for row in rows),
+        id=SegmentId(row.id),
+        conversation=row.conversation,
+        topic=row.topic,
+        messages=tuple(held),
     )

@@ -17,7 +17,15 @@ from actors.records.revision import revised
 from actors.records.rows import entry_of, version_of
 from actors.records.sql import chunks, find_collection, in_scope
 from actors.records.tables import ORDER, entries, entry_versions
-from pipeline.entries import Entry, EntryChange, EntryVersion, OrderKey, Status
+from pipeline.entries import (
+    CURRENT,
+    Entry,
+    EntryChange,
+    EntryVersion,
+    Kind,
+    OrderKey,
+    Status,
+)
 from pipeline.errors import Conflict, InputError, NotFound
 from pipeline.ids import EntryId
 from pipeline.messages import Scope, TenantId
@@ -83,6 +91,20 @@ class SqlEntryStore:
                 rows = connection.execute(query)
                 found.update({EntryId(row.id): entry_of(row) for row in rows})
         return found
+
+    def of_kind(self, scope: Scope, kind: Kind, *, limit: int) -> list[Entry]:
+        """Current entries of one kind, newest first."""
+        query = (
+            select(entries)
+            .where(
+                in_scope(entries, scope),
+                entries.c.kind == kind.value,
+                entries.c.status.in_([status.value for status in CURRENT]),
+            )
+            .order_by(*(column.desc() for column in _PLACE))
+        )
+        with reading(self._engine) as connection:
+            return [entry_of(row) for row in connection.execute(query.limit(limit))]
 
     def history(self, tenant: TenantId, entry: EntryId) -> list[EntryVersion]:
         """Every version, oldest first. Raises NotFound."""

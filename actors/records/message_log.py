@@ -6,13 +6,14 @@ from datetime import datetime
 from sqlalchemy import Engine, select, update
 
 from actors.records.acceptance import accept, collection_to_fill, earlier_reply, remember_reply
+from actors.records.awake_load import segments_of
 from actors.records.collection_info import info_of
 from actors.records.engine import reading, writing
 from actors.records.rows import message_of
 from actors.records.sql import chunks, find_collection, in_scope, is_collection
 from actors.records.tables import collections, conversations, messages
 from pipeline.ids import MessageId, digest
-from pipeline.messages import Message, NewMessage, Scope, TenantId
+from pipeline.messages import Message, NewMessage, Scope, Segment, TenantId
 from pipeline.state import CollectionInfo
 
 
@@ -86,6 +87,11 @@ class SqlMessageLog:
                 rows = connection.execute(query)
                 found.update({MessageId(row.id): message_of(row) for row in rows})
         return found
+
+    def segments(self, scope: Scope) -> list[Segment]:
+        """The collection's segments with their messages, by first sequence."""
+        with reading(self._engine) as connection:
+            return list(segments_of(connection, scope))
 
     def request_flush(self, scope: Scope) -> int:
         """Asks that all accepted so far is extracted; returns the last sequence.

@@ -1,11 +1,11 @@
 """What the index has still to follow, read from the outbox."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine, Row, and_, delete, func, select, tuple_
+from sqlalchemy import Connection, Engine, Row, and_, delete, func, select
 
 from actors.records.engine import reading, writing
 from actors.records.rows import entry_of
@@ -55,16 +55,23 @@ def _key(row: Row[Any]) -> _Key:
     return row.tenant, row.entry
 
 
+def _by_tenant(keys: Sequence[_Key]) -> Iterator[tuple[str, Sequence[str]]]:
+    """The entries tenant by tenant: SQLite finds pairs only by reading the whole table."""
+    tenants: dict[str, list[str]] = {}
+    for tenant, entry in keys:
+        tenants.setdefault(tenant, []).append(entry)
+    for tenant, entries in tenants.items():
+        for some in chunks(entries):
+            yield tenant, some
+
+
 def _changes(connection: Connection, keys: Sequence[_Key]) -> Mapping[_Key, list[Row[Any]]]:
     """All outbox rows of the entries, not only the oldest ones."""
     found: dict[_Key, list[Row[Any]]] = {}
-    for some in chunks(keys):
-        query = (
-            select(index_ops)
-            .where(tuple_(index_ops.c.tenant, index_ops.c.entry).in_(some))
-            .order_by(index_ops.c.id)
-        )
-        for row in connection.execute(query):
+    for tenant, some in _by_tenant(keys):
+        mine = (index_ops.c.tenant == tenant, index_ops.c.entry.in_(some))
+        rows = connection.execute(select(index_ops).where(*mine)).all()
+        for row in sorted(rows, key=lambda one: int(one.id)):
             found.setdefault(_key(row), []).append(row)
     return found
 
@@ -72,20 +79,17 @@ def _changes(connection: Connection, keys: Sequence[_Key]) -> Mapping[_Key, list
 def _versions(connection: Connection, keys: Sequence[_Key]) -> Mapping[_Key, _Versions]:
     found: dict[_Key, list[Row[Any]]] = {}
     versions, vectors = entry_versions.c, entry_vectors.c
-    for some in chunks(keys):
+    same = and_(
+        vectors.tenant == versions.tenant,
+        vectors.entry == versions.entry,
+        vectors.version == versions.version,
+    )
+    for tenant, some in _by_tenant(keys):
         query = (
             select(entry_versions, versions.entry.label("id"), vectors.model, vectors.vector)
-            .join_from(
-                entry_versions,
-                entry_vectors,
-                and_(
-                    vectors.tenant == versions.tenant,
-                    vectors.entry == versions.entry,
-                    vectors.version == versions.version,
-                ),
-            )
-            .where(tuple_(versions.tenant, versions.entry).in_(some))
-            .order_by(versions.tenant, versions.entry, versions.version, vectors.model)
+            .join_from(entry_versions, entry_vectors, same)
+            .where(versions.tenant == tenant, versions.entry.in_(some))
+            .order_by(versions.entry, versions.version, vectors.model)
         )
         for row in connection.execute(query):
             found.setdefault((row.tenant, row.id), []).append(row)

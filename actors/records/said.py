@@ -10,7 +10,7 @@ from actors.records.entry_writes import EntryWrite, write_entries
 from actors.records.revision import first_version, said_again
 from actors.records.rows import entry_of
 from actors.records.sql import chunks, in_scope
-from actors.records.tables import ORDER, entries
+from actors.records.tables import entries
 from pipeline.entries import Entry, Status, Writer
 from pipeline.ids import EntryId, identity
 from pipeline.messages import Scope
@@ -67,21 +67,17 @@ def _repeated(entry: Entry, now: datetime) -> EntryWrite:
 
 
 def _active(connection: Connection, scope: Scope, wanted: Sequence[str]) -> dict[str, Entry]:
-    """Per identity the oldest active entry."""
-    found: dict[str, Entry] = {}
+    """Per identity the oldest active entry; sorted here, so that SQLite takes the right index."""
+    found: list[tuple[Entry, str]] = []
     for some in chunks(wanted):
-        query = (
-            select(entries)
-            .where(
-                in_scope(entries, scope),
-                entries.c.identity.in_(some),
-                entries.c.status == Status.ACTIVE.value,
-            )
-            .order_by(*(entries.c[name] for name in ORDER), entries.c.id)
+        query = select(entries).where(
+            in_scope(entries, scope),
+            entries.c.identity.in_(some),
+            entries.c.status == Status.ACTIVE.value,
         )
-        for row in connection.execute(query):
-            found.setdefault(row.identity, entry_of(row))
-    return found
+        found.extend((entry_of(row), row.identity) for row in connection.execute(query))
+    newest_first = sorted(found, key=lambda one: (one[0].order, one[0].id), reverse=True)
+    return {said: entry for entry, said in newest_first}
 
 
 def _taken(connection: Connection, scope: Scope, wanted: Sequence[EntryId]) -> set[EntryId]:

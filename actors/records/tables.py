@@ -139,7 +139,7 @@ messages = Table(
     UniqueConstraint("tenant", "id"),
     UniqueConstraint("tenant", "collection", "conversation", "external_id"),
     Index(None, "tenant", "collection", "state", "sequence"),
-    Index(None, "tenant", "segment"),
+    Index(None, "tenant", "collection", "segment"),
 )
 
 segments = Table(

@@ -441,3 +441,22 @@ def test_parallel_workers_never_get_the_same_collection(records: Records, scope:
         leased = [lease for some in pool.map(work, "abcdef") for lease in some]
 
     assert sorted(lease.scope.collection for lease in leased) == sorted(f"c{n}" for n in range(24))
+
+
+def test_segments_come_by_first_sequence_with_their_messages(
+    records: Records, scope: Scope
+) -> None:
+    say(records, scope, "one", "two", "three")
+    [lease] = take(records)
+    one, two, three = load(records, lease).accepted
+    later, earlier = segment([two, three]), segment([one])
+    commit = AwakeCommit(start_step=0, segments=(later, earlier), extracted=(later.id,))
+    records.awake.commit(lease, commit, now=NOON)
+
+    found = records.messages.segments(scope)
+
+    assert [[message.content for message in one.messages] for one in found] == [
+        ["one"],
+        ["two", "three"],
+    ]
+    assert [one.id for one in load(records, lease).buffered] == [earlier.id]

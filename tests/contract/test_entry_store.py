@@ -280,3 +280,12 @@ def test_use_strengthens_up_to_five_and_makes_no_version(records: Records, scope
     assert once.strength == pytest.approx(1.2)
     assert (once.version, once.last_used_at) == (1, LATER)
     assert often.strength == pytest.approx(5.0)
+
+
+def test_current_entries_of_a_kind_come_newest_first(records: Records, scope: Scope) -> None:
+    first, second, third = remember(records, scope, ["a", "b", "c"], days=[0, 1, 2])
+    revise(records, second, EntryChange(status=Status.OUTDATED))
+
+    assert records.entries.of_kind(scope, Kind.FACT, limit=10) == [third, first]
+    assert records.entries.of_kind(scope, Kind.FACT, limit=1) == [third]
+    assert records.entries.of_kind(scope, Kind.TASK, limit=10) == []

@@ -233,3 +233,7 @@ def test_parallel_accepts_leave_no_gap_in_the_sequences(records: Records, scope:
     assert [message.sequence for message in stored] == list(range(1, 81))
     assert len({message.content for message in stored}) == 80
     assert records.messages.collection(scope).pending == 80
+
+
+def test_segments_of_an_unknown_collection_are_none(records: Records, scope: Scope) -> None:
+    assert records.messages.segments(scope) == []

@@ -301,7 +301,7 @@ def upgrade() -> None:
         unique=False,
     )
     op.create_index(
-        op.f("ix_messages_tenant_segment"), "messages", ["tenant", "segment"], unique=False
+        op.f("ix_messages_tenant_collection_segment"), "messages", ["tenant", "collection", "segment"], unique=False
     )
     op.create_table(
         "quarantine",
@@ -529,7 +529,7 @@ def downgrade() -> None:
     op.drop_index(op.f("ix_recalls_tenant_collection_created_at"), table_name="recalls")
     op.drop_table("recalls")
     op.drop_table("quarantine")
-    op.drop_index(op.f("ix_messages_tenant_segment"), table_name="messages")
+    op.drop_index(op.f("ix_messages_tenant_collection_segment"), table_name="messages")
     op.drop_index(op.f("ix_messages_tenant_collection_state_sequence"), table_name="messages")
     op.drop_table("messages")
     op.drop_index(op.f("ix_ledger_tenant_collection_target"), table_name="ledger")
