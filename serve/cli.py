@@ -4,7 +4,9 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no service answers, 13
 """
 
 import contextlib
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 import typer
@@ -48,8 +50,12 @@ def run(words: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _report("Interrupted", "interrupted", None, as_json, code=_INTERRUPTED)
     except BrokenPipeError:
-        sys.stdout = None
+        # The reader has seen enough; the interpreter must not flush into the closed pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
         return _FAILED
+    except Exception as exc:
+        traceback.print_exc()
+        return _report("InternalError", f"{type(exc).__name__}: {exc}", None, as_json, code=_FAILED)
 
 
 def main() -> None:

@@ -195,12 +195,19 @@ class Client:
         return cast(list[replies.Hit], reply["hits"])
 
     def context(
-        self, collection: str, query: str, *, budget_tokens: int | None = None
+        self,
+        collection: str,
+        query: str,
+        *,
+        budget_tokens: int | None = None,
+        working_memory_tokens: int | None = None,
     ) -> replies.Context:
         """What a model should read to answer, within a budget of tokens."""
-        body: dict[str, JsonValue] = {"query": query}
-        if budget_tokens is not None:
-            body["budget_tokens"] = budget_tokens
+        body: dict[str, JsonValue] = {
+            "query": query,
+            "budget_tokens": budget_tokens,
+            "working_memory_tokens": working_memory_tokens,
+        }
         reply = self._call("POST", _path(collection, "context"), body=body, repeatable=True)
         return cast(replies.Context, reply)
 

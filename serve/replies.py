@@ -116,15 +116,24 @@ class Hit(TypedDict):
     explain: dict[str, float | None] | None
 
 
+class Line(TypedDict):
+    """One line of a context: the tag it carries there, and what it rests on."""
+
+    tag: int
+    text: str
+    entries: list[str]
+    sources: list[Source]
+
+
 class Context(TypedDict):
-    """What a model should read, and the ids that it cites; ``parts`` is in tokens."""
+    """What a model should read, its lines by section, and the ids that they cite."""
 
     text: str
     tokens: int
     language: str
-    parts: dict[str, int]
+    parts: dict[str, list[Line]]
     entries: list[str]
-    messages: list[Source]
+    messages: list[str]
 
 
 class Version(TypedDict):

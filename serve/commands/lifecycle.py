@@ -8,15 +8,15 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from pipeline.errors import ConfigError, StoreError
+from pipeline.errors import StoreError
 from serve.client import Client
 from serve.commands.connection import service_url
 from serve.commands.screen import JsonOption, Screen, table
 from serve.local.home import Home, current_home, models_dir
-from serve.local.service import Plan, Started, recorded
+from serve.local.plan import planned
+from serve.local.service import Started, recorded
 from serve.local.service import down as end_service
 from serve.local.service import up as start_service
-from serve.local.shipped import shipped
 from serve.replies import Collection
 from serve.version import VERSION
 
@@ -46,7 +46,8 @@ def up(
     """Start the local service in the background, on loopback only."""
     screen, home = Screen(as_json=as_json), current_home()
     with screen.working(f"starting Slowwave in {home.path}") as say:
-        started = start_service(home, _plan(home, config, port), say=say)
+        plan = planned(home, config, models_dir=models_dir(), port=port, say=say)
+        started = start_service(home, plan, say=say)
     if as_json:
         screen.document({**asdict(started.service), "started": started.is_new})
         return
@@ -91,13 +92,6 @@ def version(as_json: JsonOption = False) -> None:
         screen.document({"version": VERSION})
         return
     screen.out.print(VERSION)
-
-
-def _plan(home: Home, config: Path | None, port: int | None) -> Plan:
-    chosen = (config or shipped("configs/local.yaml")).expanduser().resolve()
-    if not chosen.is_file():
-        raise ConfigError(f"no settings file at {chosen}", field="config")
-    return Plan(config=chosen, models_dir=models_dir(), port=port)
 
 
 def _show_started(screen: Screen, started: Started) -> None:

@@ -55,5 +55,10 @@ def list_models(as_json: JsonOption = False) -> None:
     if as_json:
         screen.document({"models": rows, "folder": str(folder)})
         return
-    columns = ("name", "use", "package", "licence", "installed", "prepared", "summary")
-    screen.out.print(table("", columns, [[row[name] for name in columns] for row in rows]))
+    columns = ("name", "use", "package", "licence", "installed", "prepared")
+    shown = [[_word(row[name]) for name in columns] for row in rows]
+    screen.out.print(table("", columns, shown))
+
+
+def _word(value: object) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

@@ -7,7 +7,7 @@ from rich.markup import escape
 
 from pipeline.errors import InputError
 from serve.commands.connection import connect
-from serve.commands.screen import JsonOption, Screen, table
+from serve.commands.screen import JsonOption, Screen
 from serve.replies import Hit, Version
 
 CollectionArgument = Annotated[str, typer.Argument(help="The collection to ask.")]
@@ -45,7 +45,10 @@ def search(
     if as_json:
         screen.document({"collection": collection, "query": query, "hits": hits})
         return
-    screen.out.print(hits_table(f"{collection}: {query}", hits) if hits else "nothing found")
+    for hit in hits:
+        screen.out.print(hit_lines(hit))
+    if not hits:
+        screen.out.print("nothing found")
 
 
 def context(
@@ -67,7 +70,7 @@ def context(
         return
     screen.out.print(escape(found["text"]))
     parts = ", ".join(f"{name} {len(lines)} lines" for name, lines in found["parts"].items())
-    screen.say(f"{found['tokens']} tokens ({parts}); {len(found['entries'])} entries cited")
+    screen.say(f"{found['tokens']} tokens; lines: {parts}")
 
 
 def history(
@@ -80,7 +83,8 @@ def history(
     if as_json:
         screen.document({"entry": entry, "versions": versions})
         return
-    screen.out.print(_history_table(entry, versions))
+    for version in versions:
+        screen.out.print(_version_lines(version))
 
 
 def named(field: str, text: str) -> str:
@@ -90,33 +94,16 @@ def named(field: str, text: str) -> str:
     return text
 
 
-def hits_table(title: str, hits: list[Hit]) -> object:
-    """Found entries, best first."""
-    rows = [
-        (
-            f"{hit['score']:.3f}",
-            hit["entry"]["text"],
-            hit["entry"]["kind"],
-            hit["entry"]["status"],
-            hit["entry"]["said_at"][:10],
-            hit["entry"]["id"],
-        )
-        for hit in hits
-    ]
-    return table(title, ("score", "entry", "kind", "status", "said", "id"), rows)
+def hit_lines(hit: Hit) -> str:
+    """A found entry: its score and text, and below what identifies it."""
+    entry = hit["entry"]
+    facts = (entry["kind"], entry["status"], f"said {entry['said_at'][:10]}", entry["id"])
+    below = escape(" · ".join(facts))
+    return f"[bold]{hit['score']:.3f}[/bold]  {escape(entry['text'])}\n       [dim]{below}[/dim]"
 
 
-def _history_table(entry: str, versions: list[Version]) -> object:
-    rows = [
-        (
-            version["entry"]["version"],
-            version["entry"]["text"],
-            version["entry"]["status"],
-            version["entry"]["written_by"],
-            version["entry"]["written_at"][:19],
-            version["why"],
-        )
-        for version in versions
-    ]
-    columns = ("version", "text", "status", "written by", "written at", "why")
-    return table(f"entry {entry}", columns, rows)
+def _version_lines(version: Version) -> str:
+    entry = version["entry"]
+    facts = (entry["status"], entry["written_by"], entry["written_at"][:19], version["why"])
+    below = escape(" · ".join(facts))
+    return f"[bold]{entry['version']}[/bold]  {escape(entry['text'])}\n   [dim]{below}[/dim]"

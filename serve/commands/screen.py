@@ -4,9 +4,10 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -15,6 +16,7 @@ from rich.table import Table
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
 ]
+_FILE_WIDTH = 160
 Advance = Callable[[int], None]
 
 
@@ -23,8 +25,8 @@ class Screen:
 
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
-        self.out = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-        self.err = Console(file=sys.stderr, highlight=False, soft_wrap=True)
+        self.out = _console(sys.stdout)
+        self.err = _console(sys.stderr)
 
     def say(self, text: str) -> None:
         """One line about what happens now."""
@@ -61,9 +63,17 @@ def print_document(document: object) -> None:
     stream.flush()
 
 
+def _console(stream: TextIO) -> Console:
+    """A console as wide as its terminal; in a file nothing needs to be cut short."""
+    width = None if stream.isatty() else _FILE_WIDTH
+    return Console(file=stream, highlight=False, soft_wrap=True, width=width)
+
+
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     """A table of plain texts; nothing in them is taken as markup."""
-    drawn = Table(title=escape(title), title_justify="left", header_style="bold")
+    drawn = Table(
+        title=escape(title) or None, title_justify="left", header_style="bold", box=SIMPLE_HEAD
+    )
     for column in columns:
         drawn.add_column(column, overflow="fold")
     for row in rows:

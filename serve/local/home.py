@@ -3,11 +3,13 @@
 import hashlib
 import os
 import secrets
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import ConfigError
 
+_MODELS = "share/slowwave/models"
 # Not tempfile.gettempdir(): Ray's sockets live below it and a socket path holds 107 bytes.
 _RUNTIME_ROOT = Path("/tmp")
 
@@ -87,10 +89,10 @@ def current_home() -> Home:
     return home_at(Path(named) if named else Path.home() / ".slowwave")
 
 
-def models_dir(home: Home) -> Path:
-    """Where prepared models lie: ``SLOWWAVE_MODELS``, or a folder of the home."""
+def models_dir() -> Path:
+    """Where prepared models lie, for every home: ``SLOWWAVE_MODELS``, or in the environment."""
     named = os.environ.get("SLOWWAVE_MODELS")
-    return Path(named).expanduser().resolve() if named else home.path / "models"
+    return Path(named).expanduser().resolve() if named else Path(sys.prefix, _MODELS)
 
 
 def home_at(path: Path) -> Home:

@@ -64,10 +64,10 @@ def test_home_is_where_the_environment_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLOWWAVE_HOME", str(tmp_path / "mine"))
-    monkeypatch.delenv("SLOWWAVE_MODELS", raising=False)
+    monkeypatch.setenv("SLOWWAVE_MODELS", str(tmp_path / "models"))
 
     assert current_home().path == (tmp_path / "mine").resolve()
-    assert models_dir(current_home()) == (tmp_path / "mine" / "models").resolve()
+    assert models_dir() == (tmp_path / "models").resolve()
 
 
 def test_home_and_token_are_for_their_owner_alone(home: Home) -> None:
