@@ -42,6 +42,9 @@ __all__ = ["JobWorkers", "SleepParts", "consolidate"]
 BIN_ENTRIES = 10_000
 """Entries that one read task takes, and one block of small collections holds."""
 
+BLOCK_BYTES = 1 << 20
+"""Ray Data joins rows up to this size into one block, the unit that a worker takes."""
+
 Item = Part | Linked | Cases | Decided | Broken
 
 
@@ -126,22 +129,23 @@ def _run_job(
     context = DataContext.get_current().copy()
     context.enable_progress_bars = progress
     context.print_on_execution_start = progress
+    context.target_max_block_size = BLOCK_BYTES
     sink = _LedgerDatasink(run, parts)
     with DataContext.current(context):
-        decided = _decided(due, parts, settings, workers)
-        _grouped(decided, due, workers.writers).write_datasink(
+        source = _DueCollections(due, parts)
+        decided = _decided(source, parts, settings, workers)
+        _grouped(decided, source, workers.writers).write_datasink(
             sink, ray_remote_args={"num_cpus": workers.write_cpus}, concurrency=workers.writers
         )
     return sink.results
 
 
 def _decided(
-    due: Sequence[DueCollection],
+    source: "_DueCollections",
     parts: SleepParts,
     settings: ConsolidationSettings,
     workers: JobWorkers,
 ) -> Dataset:
-    source = _DueCollections(due, parts)
     found = ray.data.read_datasource(
         source,
         num_cpus=workers.read_cpus,
@@ -155,7 +159,7 @@ def _decided(
         compute=TaskPoolStrategy(size=workers.neighbours),
     )
     return (
-        _grouped(found, due, workers.queuers)
+        _grouped(found, source, workers.queuers)
         .map_batches(
             _queue,
             batch_size=None,
@@ -174,9 +178,9 @@ def _decided(
     )
 
 
-def _grouped(rows: Dataset, due: Sequence[DueCollection], workers: int) -> Dataset:
-    """The rows of each collection in one block."""
-    return rows.repartition(min(len(due), 4 * workers), keys=["collection"])
+def _grouped(rows: Dataset, source: "_DueCollections", workers: int) -> Dataset:
+    """The rows of each collection in one block; a small run is one block."""
+    return rows.repartition(min(len(source.packed), 4 * workers), keys=["collection"])
 
 
 # Rows -------------------------------------------------------------------------------------------
