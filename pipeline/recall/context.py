@@ -29,7 +29,6 @@ INSTRUCTION_SHARE = 0.2
 PENDING_SHARE = 0.25
 """The most of a budget that messages not yet extracted take, which nothing else can show."""
 _LEAST_CLIP_TOKENS = 24
-_TAG_ROOM = "[88] "
 
 Count = Callable[[Sequence[str]], list[int]]
 
@@ -147,7 +146,8 @@ class _Draft:
         if same is not None:
             self._set(_joined(same, line))
             return 0
-        cost = self.cost(_row(line)) + self._heading_cost(line)
+        tag = _tag(len(self._placed) + 1)  # numbers change with the order, their sum does not
+        cost = self.cost(tag) + self.cost(f"{line.text}\n") + self._heading_cost(line)
         if cost > min(most, self.left):
             return 0
         self._set(line)
@@ -317,7 +317,9 @@ def _place_extracted(
 
 
 def _place(draft: _Draft, lines: Sequence[_Line], *, most: int) -> None:
-    draft.measure([text for line in lines for text in (_row(line), f"{line.day}\n")])
+    draft.measure([f"{line.text}\n" for line in lines])
+    draft.measure([f"{line.day}\n" for line in lines])
+    draft.measure([_tag(number) for number in range(1, len(lines) + 1)])
     spent = 0
     for line in lines:
         spent += draft.place(line, most=most - spent)
@@ -328,7 +330,7 @@ def _clipped(draft: _Draft, message: Message, layout: _Layout, *, tokens: int) -
     kept = message.content
     while kept and tokens >= _LEAST_CLIP_TOKENS:
         line = layout.of_message(message, text=f"{kept}…")
-        used = draft.cost(_row(line)) + draft.cost(f"{line.day}\n") + _LEAST_CLIP_TOKENS
+        used = draft.cost(f"{line.text}\n") + draft.cost(f"{line.day}\n") + _LEAST_CLIP_TOKENS
         if used <= tokens:
             return line
         kept = kept[: min(len(kept) - 1, len(kept) * tokens // used)]
@@ -348,7 +350,7 @@ def _part(section: Section, lines: Sequence[_Line], *, first: int, words: Words)
     citations = tuple(
         Citation(
             tag=tag,
-            text=f"[{tag}] {line.text}",
+            text=f"{_tag(tag)}{line.text}",
             entries=line.entries,
             messages=line.messages,
             quotes=line.quotes,
@@ -369,8 +371,8 @@ def _rows(lines: Sequence[_Line], citations: Sequence[Citation]) -> Iterator[str
         yield citation.text
 
 
-def _row(line: _Line) -> str:
-    return f"{_TAG_ROOM}{line.text}\n"
+def _tag(number: int) -> str:
+    return f"[{number}] "
 
 
 def _joined(line: _Line, same: _Line) -> _Line:

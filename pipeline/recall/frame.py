@@ -5,7 +5,6 @@ people said only ever follows a tag or a mark, so it cannot pass for a heading, 
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -15,7 +14,8 @@ from pipeline.entries import Status
 from pipeline.text.zones import zone_info
 
 QUOTE = "  | "
-_HIDDEN = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+_HIDDEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _CHAT_MARK = re.compile(r"<(?=\|)|(?<=\|)>")
 
 
@@ -119,9 +119,5 @@ def _zone(name: str) -> tzinfo:
 
 def _visible(line: str) -> str:
     """Without control and direction marks, and with the marks of chat templates broken."""
-    shown = "".join(
-        char if char == "\t" or unicodedata.category(char) != "Cc" else " "
-        for char in line
-        if char not in _HIDDEN
-    )
+    shown = _CONTROL.sub(" ", _HIDDEN.sub("", line))
     return _CHAT_MARK.sub(lambda mark: f"{mark[0]} " if mark[0] == "<" else f" {mark[0]}", shown)
