@@ -26,7 +26,6 @@ from serve.sleep_stages import (
     Broken,
     Cases,
     Decided,
-    Deciding,
     Linked,
     Part,
     SleepParts,
@@ -275,6 +274,9 @@ class _Decide:
     """One worker of the decide stage."""
 
     def __init__(self, parts: SleepParts) -> None:
+        # Here alone, so that no other worker of the job loads what it needs.
+        from serve.sleep_deciding import Deciding
+
         self._deciding = Deciding(
             store=parts.open_store(), decider=parts.open_decider(), clock=parts.open_clock()
         )

@@ -1,6 +1,8 @@
-"""What each stage of the sleep job does with one item, without Ray: values in, values out."""
+"""What each stage of the sleep job does with one item, without Ray: values in, values out.
 
-import logging
+The decide stage has a module of its own, ``sleep_deciding``.
+"""
+
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,20 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.clock import SystemClock
-from pipeline.entries import Candidate, Case, Decision, Update
+from pipeline.entries import Candidate, Case
 from pipeline.errors import SlowwaveError
 from pipeline.messages import Scope
 from pipeline.ports import Clock, Decider, Embedder, SleepStore
-from pipeline.recall.text import index_text_of
 from pipeline.settings import ConsolidationSettings
-from pipeline.sleep.apply import apply
-from pipeline.sleep.decide import case_key, validate
 from pipeline.sleep.neighbours import neighbours
 from pipeline.sleep.packing import parts
 from pipeline.sleep.queue import Links, Queued, links, queue, retried
-from pipeline.state import LedgerItem, LedgerRow, SleepRun, Snapshot, Weighed
-
-log = logging.getLogger("slowwave.sleep")
+from pipeline.state import LedgerItem, LedgerRow, SleepRun, Snapshot
 
 BLOCK = 512
 """Rows whose products are in memory at a time."""
@@ -32,9 +29,6 @@ PRODUCTS = 500_000_000
 
 TARGETS = 64
 """Targets that travel together to one decider."""
-
-CASES = 16
-"""Targets in one call to the decider, and with one failure at most decided singly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,93 +199,6 @@ def _case(queued: Queued, snapshot: Snapshot) -> Case:
             Candidate(entry=snapshot.entries[place], similarity=score)
             for place, score in zip(queued.candidates, queued.scores, strict=True)
         ),
-    )
-
-
-# Decide -----------------------------------------------------------------------------------------
-
-
-class Deciding:
-    """Decides chunk after chunk with one decider; replies are cached before they are used."""
-
-    def __init__(self, *, store: SleepStore, decider: Decider, clock: Clock) -> None:
-        self._store = store
-        self._decider = decider
-        self._clock = clock
-
-    def decide(self, chunk: Cases) -> Decided:
-        """A decision, or the reason of its failure, for every case."""
-        keys = [case_key(case, self._decider.name) for case in chunk.cases]
-        known = self._store.cached_decisions(keys)
-        open_cases = [case for key, case in zip(keys, chunk.cases, strict=True) if key not in known]
-        asked, calls = self._ask(open_cases)
-        replies: list[Decision | str] = [
-            known[key] if key in known else asked[case.target.id]
-            for key, case in zip(keys, chunk.cases, strict=True)
-        ]
-        pairs = list(zip(chunk.cases, replies, strict=True))
-        return Decided(
-            scope=chunk.scope,
-            chunk=chunk.chunk,
-            of=chunk.of,
-            through=chunk.through,
-            items=tuple(_item(case, reply, self._decider.name) for case, reply in pairs),
-            texts=tuple(self._index_text(case, reply) for case, reply in pairs),
-            model_calls=calls,
-        )
-
-    def _ask(self, cases: Sequence[Case]) -> tuple[dict[str, Decision | str], int]:
-        replies: dict[str, Decision | str] = {}
-        calls = 0
-        for low in range(0, len(cases), CASES):
-            some = cases[low : low + CASES]
-            answers = self._answers(some)
-            calls += len(some)
-            if len(some) > 1 and any(isinstance(answer, str) for answer in answers):
-                answers = [self._answers([case])[0] for case in some]
-                calls += len(some)
-            self._remember(some, answers)
-            replies.update((case.target.id, a) for case, a in zip(some, answers, strict=True))
-        return replies, calls
-
-    def _answers(self, cases: Sequence[Case]) -> list[Decision | str]:
-        """The decisions, or for every case why the call failed."""
-        try:
-            decisions = self._decider.decide(cases)
-        except Exception as error:  # a decider is a plug-in: whatever it raises fails its targets
-            log.warning("the decider failed on %d targets", len(cases), exc_info=True)
-            return [f"{type(error).__name__}: {error}"] * len(cases)
-        if len(decisions) != len(cases):
-            return [f"expected {len(cases)} decisions, got {len(decisions)}"] * len(cases)
-        return [validate(case, one) for case, one in zip(cases, decisions, strict=True)]
-
-    def _remember(self, cases: Sequence[Case], answers: Sequence[Decision | str]) -> None:
-        name = self._decider.name
-        given = {
-            case_key(case, name): answer
-            for case, answer in zip(cases, answers, strict=True)
-            if not isinstance(answer, str)
-        }
-        self._store.cache_decisions(given, now=self._clock.now())
-
-    def _index_text(self, case: Case, reply: Decision | str) -> str | None:
-        if not isinstance(reply, Update):
-            return None
-        candidates = {one.entry.id: one.entry for one in case.candidates}
-        return index_text_of(apply(case.target, reply, candidates, now=self._clock.now()))
-
-
-def _item(case: Case, reply: Decision | str, decider: str) -> LedgerItem:
-    return LedgerItem(
-        target=case.target.id,
-        target_version=case.target.version,
-        candidates=tuple(
-            Weighed(entry=one.entry.id, version=one.entry.version, similarity=one.similarity)
-            for one in case.candidates
-        ),
-        decision=None if isinstance(reply, str) else reply,
-        failure=reply if isinstance(reply, str) else None,
-        decider=decider,
     )
 
 

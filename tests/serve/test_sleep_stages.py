@@ -16,11 +16,11 @@ from pipeline.ports import SleepStore, Vectors
 from pipeline.settings import ConsolidationSettings
 from pipeline.state import LedgerItem, LedgerRow, SleepRun, Snapshot
 from serve import sleep_stages
+from serve.sleep_deciding import Deciding
 from serve.sleep_stages import (
     Broken,
     Cases,
     Decided,
-    Deciding,
     Part,
     SleepParts,
     Writing,
