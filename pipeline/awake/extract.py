@@ -4,6 +4,7 @@ Source: arXiv 2510.18866 (LightMem), section 3.2, where a language model does th
 are retold in the third person, dated and typed by rules. System and tool messages give nothing.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from pipeline.awake.extract_attributes import attributes
 from pipeline.awake.extract_entities import entities
 from pipeline.awake.extract_phrases import Phrases, phrases_for
 from pipeline.awake.extract_split import Measure, split
-from pipeline.awake.extract_units import Unit, UnitKind, units
+from pipeline.awake.extract_units import Unit, UnitKind, is_short, units
 from pipeline.awake.kinds import is_unsure, kind_of
 from pipeline.awake.pronouns import Voices, retold
 from pipeline.entries import Kind, Statement, Status
@@ -23,6 +24,10 @@ from pipeline.text.dates import resolve_dates
 from pipeline.text.languages import language
 
 _ROLE_NAMES = frozenset({"user", "human", "assistant", "ai", "bot", "model", "用户", "助手"})
+CODE_SHARE = 8
+"""Code is worth little in parts: a block is split only beyond this many times the limit."""
+LONGEST_ANSWER = 150
+_BESIDE_YEAR = re.compile(r"(?<=[A-Za-z])(?=\d{4}年)")
 _SPEAKING = (Role.USER, Role.ASSISTANT)
 
 
@@ -62,7 +67,8 @@ def statements(batch: Batch, *, measure: Measure, limit: int) -> list[Statement]
     taken: Counter[MessageId] = Counter()
     for setting in _settings(batch):
         for told in _retold(setting):
-            for piece in split(_dated(told, setting), measure=measure, limit=limit):
+            most = limit * CODE_SHARE if told.is_verbatim else limit
+            for piece in split(_dated(told, setting), measure=measure, limit=most):
                 first = told.sources[0]
                 found.append(_statement(piece, told, setting, ordinal=taken[first]))
                 taken[first] += 1
@@ -151,13 +157,21 @@ def _answered(setting: _Setting) -> Iterator[_Told]:
 def _open_question(setting: _Setting, first: Unit | None) -> str | None:
     """The question before that this message needs beside it, in the third person."""
     before = setting.question
-    if before is None or (first is not None and not first.is_open):
+    if before is None or (first is not None and not _leans(setting, first, before)):
         return None
     asked = [unit.text for unit in units(before.content) if unit.kind is UnitKind.ASKED]
     if not asked or (first is None and not setting.phrases.answers(setting.message.content)):
         return None
     voices = Voices(speaker=_name(*_who(before), setting.phrases), addressee=setting.voices.speaker)
     return retold(asked[-1], voices, language=setting.language)
+
+
+def _leans(setting: _Setting, first: Unit, before: Message) -> bool:
+    """Whether an answer is too bare to stand alone; assistants end with questions as a habit."""
+    if not first.is_open or len(first.text) > LONGEST_ANSWER:
+        return False
+    said = setting.message.content
+    return before.role is not Role.ASSISTANT or setting.phrases.answers(said) or is_short(said)
 
 
 def _paired(setting: _Setting, asked: str, first: Unit | None) -> _Told:
@@ -222,9 +236,10 @@ def _dated(told: _Told, setting: _Setting) -> str:
     message = setting.message
     if told.is_verbatim:
         return told.text
-    return resolve_dates(
+    dated = resolve_dates(
         told.text, said_at=message.said_at, zone=message.zone, language=setting.language
     )
+    return _BESIDE_YEAR.sub(" ", dated)
 
 
 def _statement(text: str, told: _Told, setting: _Setting, *, ordinal: int) -> Statement:

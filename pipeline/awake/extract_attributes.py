@@ -6,7 +6,7 @@ from pipeline.entries import Attributes
 
 _END = (
     r"(?=\s*(?:[.,;!?()\n]|$|\band\b|\bbut\b|\bbecause\b|\bsince\b|\bso\b|\bwhich\b|\bwhere\b|"
-    r"\bwho\b|\bwhen\b|\bwith\b|\bfor\b|\bnow\b|\bon \d|\bthese days\b))"
+    r"\bwho\b|\bwhen\b|\bthat\b|\bwith\b|\bfor\b|\bnow\b|\bon \d|\bthese days\b))"
 )
 _VALUE = rf"(?P<value>[^.,;!?()\n]{{1,60}}?){_END}"
 _DETAIL = r"(?P<value>[^,;!?()\n]{1,60}?)(?=\s*(?:[,;!?()\n]|\.(?:\s|$)|$|\band\b|\bbut\b))"
@@ -51,7 +51,8 @@ _CHINESE: tuple[tuple[str, str], ...] = (
     ("老家", r"(?:老家(?:在|是)|来自)" + _STOP),
     ("过敏", r"对(?P<value>[^，。！？；、,.!?;\s]{1,10}?)过敏"),
     ("不喜欢", r"(?:不喜欢|讨厌|不爱|受不了)" + _STOP),
-    ("喜欢", r"(?:最|很|非常|特别|更|也|都|就)*(?:喜欢|爱)(?=[^的])" + _STOP),
+    ("喜欢", r"最喜欢(?:吃|喝|看|玩|听)?的[^，。是]{0,6}?(?:就是|是)" + _STOP),
+    ("喜欢", r"(?:最|很|非常|特别|更|也|都|就)*(?:喜欢|爱)(?!.?的)" + _STOP),
 )
 _RULES = {
     "en": [(key, re.compile(pattern)) for key, pattern in _ENGLISH],

@@ -20,7 +20,8 @@ Hello Wow Thanks Thank Please Let Lets Do Does Did Is Are Was Were Be Been Have 
 Could Will Would Should May Might Must The
 """
 _NO_NAMES = frozenset(_NO_NAMES_WORDS.split())
-_TAGS = ("nr", "ns", "nt", "nz")
+_TAGS = ("nr", "ns", "nt")
+_NO_CHINESE_NAMES = frozenset({"东西", "中度", "满怀", "人山人海", "和平", "高峰", "明白", "小康"})
 
 
 def entities(text: str, *, known: frozenset[str] = frozenset()) -> tuple[str, ...]:
@@ -33,20 +34,30 @@ def entities(text: str, *, known: frozenset[str] = frozenset()) -> tuple[str, ..
 
 
 def _latin(text: str, known: frozenset[str]) -> list[str]:
-    return [m.group() for m in _NAME.finditer(text) if _is_name(text, m, known)]
+    return [_bare(m.group()) for m in _NAME.finditer(text) if _is_name(text, m, known)]
+
+
+def _bare(name: str) -> str:
+    """The name without the small words that a sentence or a question begins with."""
+    words = name.split(" ")
+    while words and words[0] in _NO_NAMES:
+        del words[0]
+    return " ".join(words)
 
 
 def _is_name(text: str, match: re.Match[str], known: frozenset[str]) -> bool:
-    name = match.group()
+    name = _bare(match.group())
     if name in known:
         return True
-    if name in _NO_NAMES or len(name) < 2:
+    if len(name) < 2:
         return False
-    return " " in name or not _AT_START.search(text, max(0, match.start() - 3), match.start())
+    starts = name == match.group() and _AT_START.search(text[: match.start()][-3:])
+    return " " in name or not starts
 
 
 def _chinese(text: str) -> list[str]:
     if not _HAN.search(text):
         return []
     tagged = chinese_tags().cut(text, HMM=False)
-    return [pair.word for pair in tagged if pair.flag.startswith(_TAGS) and len(pair.word) > 1]
+    found = [pair.word for pair in tagged if pair.flag.startswith(_TAGS) and len(pair.word) > 1]
+    return [word for word in found if word not in _NO_CHINESE_NAMES]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.awake.extract_units import without_interjections
 from pipeline.awake.pronouns import Voices
-from pipeline.awake.pronouns_verbs import PAST, VERBS
+from pipeline.awake.pronouns_verbs import PAST, VERBS, third_person
 
 _ASKS_TO = re.compile(
     r"^(?:(?:so|and|also|then|now|ok|okay|but),? )?(?:please |kindly )?(?:(?:can|could|would|will) "
@@ -24,7 +24,7 @@ respond review rewrite refactor implement walk stop avoid format send set
 """
 _COMMANDS = frozenset(_COMMANDS_WORDS.split())
 _ASKS_TO_CHINESE = re.compile(
-    r"^(?:那|那么|所以|然后|另外|再|也)?(?:请你|请您|麻烦你|麻烦您|麻烦|请|帮我|帮忙|(?:你|您)(?:可以|能|能不能|可不可以)|"
+    r"^(?:那|那么|所以|然后|另外|再|也)?(?:请你|请您|麻烦你|麻烦您|麻烦|请|帮我|帮忙|可以(?=给我|帮我|告诉我)|(?:你|您)(?:可以|能|能不能|可不可以)|"
     r"我(?:想|要|希望)(?:让)?(?:你|您)|能不能|可不可以)(?P<what>.+)$",
     re.DOTALL,
 )
@@ -49,6 +49,12 @@ _PROGRESSIVE = re.compile(
     r"trying to|getting ready|going to (?!the )|heading to|gonna)",
     re.IGNORECASE,
 )
+_ELIDED = re.compile(
+    r"^(?P<adverb>(?:really|also|still|just|definitely|totally|always) )?(?P<verb>love|loved|"
+    r"hate|hope|wish|miss|appreciate|enjoyed|needed|wanted|decided|started|finished|moved|joined|visited|"
+    r"managed|planned|tried)\b(?! (?:you|u)\b(?! \w))",
+    re.IGNORECASE,
+)
 _MODAL = re.compile(
     r"^(?:can['’]t|couldn['’]t|might|will|would|haven['’]t|have been|gotta)\b", re.I
 )
@@ -58,6 +64,7 @@ _BARE_CHINESE = re.compile(
 )
 _CONTENT = re.compile(r"[A-Za-z]{4,}|\d+")
 _HAN = re.compile(r"[㐀-鿿]")
+_PARTICLE = re.compile(r"(?:，?好吗|，?可以吗|，?行吗|吗|呢|么)$")
 TELLING_WORDS = 5
 TELLING_HAN = 12
 
@@ -110,6 +117,11 @@ class Phrases:
         if first is None:
             return told
         verb, name = first[1].lower(), _upper(voices.speaker)
+        own = _ELIDED.match(said)
+        if own:
+            adverb, verb, rest = own["adverb"] or "", own["verb"], _ELIDED.match(told)
+            end = told[rest.end() :] if rest else said[own.end() :]
+            return f"{name} {adverb.lower()}{third_person(verb.lower())}{end}"
         if _PROGRESSIVE.match(said) or verb in _PARTICIPLES:
             return f"{name} is {_lower(told)}"
         follows = (first[2] or "").lower()
@@ -185,5 +197,5 @@ def _lower(text: str) -> str:
 
 
 def _ended(text: str, mark: str) -> str:
-    bare = text.rstrip("。.?？!！ ")
-    return bare + mark
+    bare = text.rstrip("。.?？!！;； ")
+    return _PARTICLE.sub("", bare) + mark

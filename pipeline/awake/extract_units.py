@@ -41,7 +41,7 @@ _INTERJECTION = (
     r"hey there|hey|hi there|hi|hello|yo|wow|whoa|woah|oh|ooh|aw+|ah|haha\w*|lol|yeah|yep|yup|yes|"
     r"nope|sure(?: thing)?|ok(?:ay)?|alright|well|so|anyway|btw|by the way|thanks(?: so much| a lot"
     r"| again| a bunch)?|thank you(?: so much| very much)?|congrats(?: again)?|"
-    r"congratulations|cool|"
+    r"congratulations|cool|(?:nice|great|good) (?:one|work|job)|well done|way to go|"
     r"nice|great|awesome|woohoo|yay|absolutely|definitely|of course|for sure|certainly|exactly|"
     r"totally|sounds good|got it|no problem|good morning|good evening|good afternoon|hmm+|um+|"
     r"good question|omg|man|dude|right|i see|you know|no worries"
@@ -49,7 +49,7 @@ _INTERJECTION = (
 _CHINESE_INTERJECTION = (
     r"你好|您好|大家好|大家早|早上好|下午好|晚上好|早安|晚安|早|嗨|哈喽|嘿|哈哈+|呵呵|嗯+|哦+|噢|哇+|啊|唉|"
     r"好的|好滴|好嘞|好吧|好呀|好|行|可以|没问题|收到|明白了?|了解|知道了|OK|谢谢(?:你|您|大家)?|多谢|感谢|"
-    r"辛苦了?|不客气|没事|对|是的|是啊|同意|赞|当然(?:可以)?|再见|拜拜|对了|话说"
+    r"辛苦了?|记上|记下了?|不客气|没事|对|是的|是啊|同意|赞|当然(?:可以)?|再见|拜拜|对了|话说"
 )
 _NAME = (
     r"(?:,? ?[A-Z][a-z]+(?: and [A-Z][a-z]+)?|,? (?:everyone|guys|all|man|buddy|bro|girl|there))?"
@@ -75,8 +75,10 @@ _EMPTY = re.compile(
     r"(?:well|good|great|okay)\b"
     r".{0,25}|(?:really )?(?:glad|happy|sorry|great|good|nice|sad) to hear (?:it|that|from you)?\b"
     r".{0,25}|anything new\b.{0,20}|bye\b.{0,20}|(?:let me know|feel free)\b.{0,70}|"
-    r"thanks?(?: you)?(?: so much| a lot)? for (?:asking|listening|sharing|the (?:help|tips?|info"
-    r"|advice|support))\b.{0,25}|(?:that|it|this)?(?:['’]s| is|s| sounds| looks)? ?(?:so |really |"
+    r"(?:thanks?(?: you)?(?: so much| a lot| again)?|cheers) for .{1,30}|me too|same here|"
+    r"(?:all the best|good luck|best of luck)\b.{0,40}|"
+    r"keep (?:it up|me posted|in touch)\b.{0,20}|"
+    r"(?:that|it|this)?(?:['’]s| is|s| sounds| looks)? ?(?:so |really |"
     r"just |pretty |totally |super )*(?:awesome|great|cool|amazing|nice|sweet|good|wonderful|"
     r"fantastic|incredible|lovely|impressive|inspiring|exciting|fun)(?:,? [A-Z]\w+)?)[\s.!?~]*$",
     re.IGNORECASE,
@@ -93,7 +95,18 @@ _OPEN_CHINESE = re.compile(
 )
 _QUESTION = re.compile(r"[?？][\s\"'”’」)）]*$")
 _BARE_QUESTION = re.compile(r"(?:吗|呢|么)[。!！]?$")
+_THEN_ASKS = re.compile(
+    r"^(?P<said>(?=.*\b(?:i|i['’]\w+|my|we|our)\b).{15,}?)(?:,| -|;) (?:and |so |but )?"
+    r"(?P<asked>(?:(?:can|could|would|will) you|please|what|how|which|is there|are there|do you|"
+    r"should i|any)\b[^,]*(?:,[^,]*)?\?)$",
+    re.IGNORECASE,
+)
+_THEN_ASKS_CHINESE = re.compile(
+    r"^(?P<said>.*[我们咱].*[，；])(?P<asked>(?:请|麻烦|帮我)[^，]+[。！!]?|"
+    r"(?:可以|能不能|能否|可不可以|你|您|有什么|有没有|该|应该|怎么|如何|什么|哪|要不要|是不是)[^，]*[？?])$"
+)
 _RULE_ROW = re.compile(r"^\|?[\s:|-]+\|?$")
+_FILLER = re.compile(r", (?:you know|like|i mean),", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 
 
@@ -167,7 +180,20 @@ def _cell(name: str, cell: str) -> str:
 
 
 def _prose(span: Span, heading: str, found: list[Unit]) -> None:
-    text = without_interjections(_EMPHASIS.sub(r"\2", span.body))
+    for text in _parted(_FILLER.sub(",", _EMPHASIS.sub(r"\2", span.body))):
+        _sentence(without_interjections(text), span, heading, found)
+
+
+def _parted(text: str) -> list[str]:
+    """A statement and the request that follows it in the same sentence."""
+    for rule, mark in ((_THEN_ASKS, "."), (_THEN_ASKS_CHINESE, "。")):
+        found = rule.match(text)
+        if found:
+            return [f"{found['said'].rstrip(',，;； ')}{mark}", found["asked"]]
+    return [text]
+
+
+def _sentence(text: str, span: Span, heading: str, found: list[Unit]) -> None:
     if span.kind is SpanKind.ITEM and found and found[-1].text.endswith((":", "：", ";", "；")):
         lead = found.pop()
         found.append(Unit(f"{lead.text} {_closed(text)}", lead.kind, lead.is_open))

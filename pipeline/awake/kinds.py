@@ -13,7 +13,8 @@ def _any(english: str, chinese: str) -> re.Pattern[str]:
 
 
 _INSTRUCTION = _any(
-    r"from now on|in (?:the )?future,? (?:please|always|never)|always (?:answer|reply|use|call|"
+    r"from now on|in (?:the )?future,? (?:please|always|never)|(?<!can )(?<!i )(?<!we )(?<!to )"
+    r"always (?:answer|reply|use|call|"
     r"give|include|write|keep|show|start|end|remind|ask|respond|format|add|put|check)|"
     r"never (?:answer|reply|use|call|mention|give|include|write|show|suggest|ask|recommend)|"
     r"(?:please )?(?:remember|note|keep in mind) that|call me|"
@@ -24,15 +25,18 @@ _INSTRUCTION = _any(
     r"请(?:不要|别|始终|一直|务必|总是|统一|用)|不要再|别再|务必|必须|一律|每次都(?:要|请)",
 )
 _TASK = _any(
-    r"(?:need|have|has|got|gotta|supposed) to|must|should (?:finish|submit|send|call|book|buy|pay)|"
+    r"(?:need|have|has|got|gotta|supposed) to|must(?! have| be|['’]ve)|"
+    r"should (?:finish|submit|send|call|book|buy|pay)|"
     r"remind me|deadline|due (?:on|by|in|date)|to-?do|(?:hand|turn) (?:it )?in by|"
     r"don['’]t (?:let me )?forget",
     r"提醒|待办|截止|截稿|(?:需要|还得|得|必须|要)(?:在.{1,12}前)?(?:去|交|做|完成|提交|买|办|准备|"
     r"处理|联系|确认|修|补|发|整理|写|改)|记得|别忘|打算|计划",
 )
 _PREFERENCE = _any(
-    r"prefer(?:red|s)?|favou?rites?|(?:really |also |just |absolutely )*(?:love|enjoy|adore|hate|"
-    r"dislike|like) (?!to hear|that you)|can['’]t stand|(?:big|huge) fan of|fond of|allergic|"
+    r"prefer(?:red|s)?|favou?rites?|"
+    r"(?:i|we)(?: \w+(?:ly|lly)| also| still| just| always| have)* "
+    r"(?:love|enjoy|adore|hate|dislike|like)d?(?! to hear| that you)|can['’]t stand|"
+    r"(?:big|huge) fan of|fond of|allergic|"
     r"not (?:a|much of a) fan|into (?=\w+ing)|would rather",
     r"喜欢|最爱|热爱|偏好|偏爱|讨厌|不爱|爱(?:吃|喝|看|听|玩|用|穿)|受不了|更想|宁愿|口味|过敏|忌口",
 )
@@ -52,17 +56,19 @@ _KIN = (
 _RELATION = _any(
     rf"my (?:\w+ )?(?:{_KIN})(?:['’]s (?:name|called)|,? (?:is|was|are) "
     rf"(?:called|named|an?|my|the)\b|, [A-Z])|(?:is|was) my (?:\w+ )?(?:{_KIN})|"
-    rf"(?:met|married|engaged to|dating|introduced|related to|"
+    rf"(?:married|engaged to|dating|related to|"
     rf"broke up|have (?:an? |two |three |four )?(?:\w+ )?(?:{_KIN}))",
     r"我(?:的)?(?:妻子|老婆|太太|丈夫|老公|先生|爱人|对象|女朋友|男朋友|儿子|女儿|孩子|妈妈?|母亲|爸爸?|"
     r"父亲|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|外公|外婆|同事|朋友|老板|领导|上司|导师|室友|邻居|猫|狗)"
     r"(?:[们]?(?:叫|是|姓|名叫|在|今年)|的名字)|是我(?:的)?(?:同事|朋友|同学|老师|亲戚|邻居|表)",
 )
 _PAST = (
-    "went|got|had|made|took|saw|met|came|bought|lost|won|started|finished|moved|visited|attended|"
-    "joined|signed|received|graduated|launched|opened|built|found|left|quit|gave|ran|was at|"
-    "completed|celebrated|travel+ed|adopted|sold|broke|fell|passed|began|held|hosted|volunteered|"
-    "just|yesterday|last (?:night|week|month|year|weekend)|ago|this (?:morning|week|weekend)|"
+    "(?:i|we|he|she|they|my \\w+)"
+    "(?: (?:just|also|recently|finally|already|have|even|\\w+ly)|['’]ve)* "
+    "(?:went|got|had|made|took|saw|met|came|bought|lost|won|\\w+[^e]ed|found|left|quit|gave|ran|"
+    "was (?:at|in)|sold|broke|fell|began|held|built)|"
+    "(?:started|finished|moved|visited|attended|joined|launched|graduated|adopted)|yesterday|"
+    "last (?:night|week|month|year|weekend)|ago|this (?:morning|week|weekend)|"
     "tomorrow|next (?:week|month|year|weekend)|today|tonight"
 )
 _EVENT = _any(

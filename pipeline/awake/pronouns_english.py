@@ -5,7 +5,6 @@ anybody stays.
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from pipeline.awake.pronouns_verbs import (
@@ -20,10 +19,11 @@ from pipeline.awake.pronouns_verbs import (
 
 _GUARDED = re.compile(r"“[^”]*”|`[^`]*`|(?<!\w)\"[^\"]*\"|https?://\S+")
 _TOKEN = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*|[^A-Za-z]+")
+_SENTENCES = re.compile(r"(?<=[.!?])(?=\s)")
 _SENTENCE_END = re.compile(r"[.!?:\n]\s*[\"'”)]*\s*$")
 _ANYBODY = re.compile(
     r"\b(?:makes|making|helps|lets|gives|keeps|teaches|allows|takes|brings|gets|"
-    r"when(?:ever)?|once|where|before|after|while|unless|like|what) you\b"
+    r"when(?:ever)?|once|where|before|after|while|unless|what) you\b"
     r"|\byou (?:never know|can never|just never|guys|know what|have to admit)\b"
     r"|\b(?:thank|thanks to|see|catch) you\b",
     re.IGNORECASE,
@@ -40,7 +40,21 @@ _SECOND = frozenset({"you", "your", "yours", "yourself", "ur"})
 _HAD_WORDS = """
 better been rather
 """
+_WITH_OBJECT = frozenset(
+    {"let", "lets", "help", "helps", "helped", "make", "makes", "made", "see", "saw", "hear"}
+    | {"watch", "for", "to", "with", "of", "from", "about", "like", "at", "than", "wish", "and"}
+)
 _HAD = frozenset(_HAD_WORDS.split())
+_NEW_SUBJECTS_WORDS = """
+i we you they who people friends kids
+"""
+_NEW_SUBJECTS = frozenset(_NEW_SUBJECTS_WORDS.split())
+_NO_LONGER_SURE = frozenset(
+    {"to", "can", "will", "would", "could", "should", "help", "make", "let", "he", "she", "it"}
+    | {"that", "when", "if", "which", "where", "how", "what"}
+)
+_OWN_AUXILIARIES = frozenset({"am", "haven't", "don't", "have"})
+_SPEAKING = frozenset({"spoke", "talked", "chatted", "talk", "chat", "speak", "meet"})
 _LOOK_AHEAD = 8
 
 
@@ -77,25 +91,20 @@ class _Words:
 
 def retold_in_english(sentence: str, speaker: str, addressee: str | None) -> str:
     """``I'm moving to my aunt's`` said by Mara is ``Mara is moving to Mara's aunt's``."""
-    parts: list[str] = []
+    return "".join(_one(part, speaker, addressee) for part in _SENTENCES.split(sentence))
+
+
+def _one(sentence: str, speaker: str, addressee: str | None) -> str:
+    kept = _ANYBODY.search(sentence) is not None
+    words = _Words([], speaker, None if kept else addressee)
     cut = 0
-    anybody = addressee is None or bool(_ANYBODY.search(sentence))
-    tell = _teller(speaker, None if anybody else addressee)
     for guarded in _GUARDED.finditer(sentence):
-        parts += [tell(sentence[cut : guarded.start()]), guarded.group()]
+        words.tokens += [*_TOKEN.findall(sentence[cut : guarded.start()]), f"\0{guarded.group()}"]
         cut = guarded.end()
-    parts.append(tell(sentence[cut:]))
-    return "".join(parts)
-
-
-def _teller(speaker: str, addressee: str | None) -> Callable[[str], str]:
-    def tell(text: str) -> str:
-        words = _Words(_TOKEN.findall(text), speaker, addressee)
-        for place in range(len(words.tokens)):
-            _rename(words, place)
-        return "".join(words.tokens)
-
-    return tell
+    words.tokens += _TOKEN.findall(sentence[cut:])
+    for place in range(len(words.tokens)):
+        _rename(words, place)
+    return "".join(words.tokens).replace("\0", "")
 
 
 def _rename(words: _Words, place: int) -> None:
@@ -112,6 +121,8 @@ def _rename(words: _Words, place: int) -> None:
 def _is_roman_numeral(words: _Words, place: int) -> bool:
     """``World War I``, ``Part I``: a capital noun before, no verb after."""
     before = words.neighbour(place, -1)
+    if before < 0 and words.tokens[place] == "I":
+        return words.tokens[place + 1 : place + 2] == [". "]
     if words.tokens[place] != "I" or before < 0 or not words.tokens[before][0].isupper():
         return False
     after = words.low(words.neighbour(place, 1))
@@ -143,18 +154,20 @@ def _contracted(words: _Words, place: int, name: str, ending: str) -> None:
     if ending == "'d" and (after in _HAD or is_past(after)):
         long = "had"
     _put(words, place, f"{name} {AUXILIARIES.get(long, long)}")
+    if long in AUXILIARIES:
+        _agree_tied(words, place)
 
 
 def _subject(words: _Words, place: int, name: str) -> None:
     before = words.neighbour(place, -1)
+    is_first = words.low(place) == "i"
     _put(words, place, name)
-    is_first = words.low(place) != "you"
     if words.low(before) in _INVERTING:
         _agree_inverted(words, before)
     elif words.low(before) == "and" and _joins_subjects(words, before):
         words.is_joined = True
-    else:
-        _agree(words, place, sure=is_first and name == words.speaker)
+    elif is_first or words.low(before) not in _WITH_OBJECT:
+        _agree(words, place, sure=is_first)
 
 
 def _joins_subjects(words: _Words, conjunction: int) -> bool:
@@ -181,27 +194,31 @@ def _agree(words: _Words, subject: int, *, sure: bool) -> None:
     if not (sure or known) or low in UNCHANGED or is_past(low):
         return
     words.tokens[verb] = third_person(words.tokens[verb].replace("’", "'"))
-    if low in VERBS:
+    if known:
         _agree_tied(words, verb)
 
 
 def _agree_tied(words: _Words, verb: int) -> None:
     """``likes tea and hate``: the second verb has the same subject when no other comes between."""
-    place = verb
+    place, sure = verb, words.low(verb) not in AUXILIARIES.values()
     for _ in range(_LOOK_AHEAD):
         place = words.neighbour(place, 1)
         low = words.low(place)
-        if place < 0 or low in {"to", "can", "will", "would", "could", "should", "help", "make"}:
+        if place < 0 or low in _NEW_SUBJECTS:
             return
-        if low in {"i", "we", "you", "they", "he", "she", "it", "who", "that", "people", "when"}:
-            return
+        sure = sure and low not in _NO_LONGER_SURE
         if low in {"and", "but", "or"}:
-            tied = words.neighbour(place, 1)
-            while words.low(tied) in ADVERBS:
-                tied = words.neighbour(tied, 1)
-            if words.low(tied) in VERBS and words.low(words.neighbour(tied, 1)) not in {"", "and"}:
-                words.tokens[tied] = third_person(words.tokens[tied])
+            _agree_after(words, place, sure=sure)
             return
+
+
+def _agree_after(words: _Words, conjunction: int, *, sure: bool) -> None:
+    tied = words.neighbour(conjunction, 1)
+    while words.low(tied) in ADVERBS:
+        tied = words.neighbour(tied, 1)
+    low, after = words.low(tied), words.low(words.neighbour(tied, 1))
+    if low in _OWN_AUXILIARIES or (sure and low in VERBS and after not in {"", "and"}):
+        words.tokens[tied] = third_person(words.tokens[tied].replace("’", "'"))
 
 
 def _rename_many(words: _Words, place: int, base: str, ending: str) -> None:
@@ -216,9 +233,17 @@ def _rename_many(words: _Words, place: int, base: str, ending: str) -> None:
         return
     long = _LONG.get(f"'{ending}", "") if ending else ""
     again = "them" if base == "us" else "they"
-    name = again if words.is_joined else f"{words.speaker} and others"
+    name = again if words.is_joined else f"{words.speaker} and {_company(words, place)}"
     _put(words, place, f"{name} {long}".strip())
     words.is_joined = True
+
+
+def _company(words: _Words, place: int) -> str:
+    """Who else ``we`` are: the addressee where we speak with each other, else others."""
+    verb = words.neighbour(place, 1)
+    if words.low(verb) in {"last", "first"} | ADVERBS:
+        verb = words.neighbour(verb, 1)
+    return words.addressee if words.addressee and words.low(verb) in _SPEAKING else "others"
 
 
 def _reflexive(words: _Words, place: int, name: str) -> None:
