@@ -21,7 +21,7 @@ from pipeline.text.zones import zone_info
 __all__ = ["parse_time", "resolve_dates"]
 
 _KEPT = re.compile(
-    r"(?:```|~~~)[\s\S]*?(?:```|~~~|\Z)|`[^`\n]+`|(?:https?://|www\.)\S+|\S+@\S+"
+    r"(?:```|~~~)[\s\S]*?(?:```|~~~|\Z)|`[^`\n]+`|(?:https?://|www\.)\S+|[\w.+-]{1,64}@[\w.-]+"
     r"|《[^》\n]*》|“[^”\n]{1,300}”|「[^」\n]{1,300}」|『[^』\n]{1,300}』|\"[^\"\n]{1,300}\""
     r"|^[ \t]*>.*$",
     re.MULTILINE,

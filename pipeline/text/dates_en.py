@@ -102,7 +102,8 @@ def _put(place: Place, preposition: str, bare: str) -> str:
 def _is_subject(place: Place) -> bool:
     """Whether a sentence is about the date, as in "yesterday was hard"."""
     text, start = place.match.string, place.match.start()
-    begins = _CLAUSE_START.search(text, max(0, start - 8), start) or not text[:start].strip()
+    is_first = start < 8 and not text[:start].strip()
+    begins = is_first or _CLAUSE_START.search(text, max(0, start - 8), start)
     return bool(begins and _BE.match(text, place.match.end()))
 
 

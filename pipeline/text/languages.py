@@ -10,7 +10,9 @@ from collections.abc import Mapping
 UNDETERMINED = "und"
 """What a text without letters, or of an unknown script, is (ISO 639-2)."""
 
-_NOT_PROSE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://[^\s，。）]+|\S+@\S+", re.DOTALL)
+_NOT_PROSE = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]*`|https?://[^\s，。）]+|[\w.+-]{1,64}@[\w.-]+", re.DOTALL
+)
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 _HAN_PARTICLE = re.compile(r"[的了是我你您他她它们在说不有和就都也这那吗呢吧要会去来把到很被给让]")
 _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa\uff66-\uff9d]")

@@ -15,9 +15,6 @@ _ASSISTANTS = frozenset({"assistant", "robot", "bot", "ai"})
 
 def conversations(document: Source) -> list[ConversationIn]:
     """The one conversation of the file."""
-    document.fields()
-    if "conversation_list" not in document.fields():
-        document.refuse(EXPECTED)
     about = document.get("session_meta")
     messages = [_message(item, about) for item in document.get("conversation_list").items()]
     return [

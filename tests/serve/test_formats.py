@@ -300,6 +300,42 @@ def test_a_file_of_another_form_is_refused_with_both_names(tmp_path: Path) -> No
         read(written(tmp_path, OPENAI), "locomo")
 
 
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ([LOCOMO[0], {"sample_id": "x"}], r"\[1\]: expected LoCoMo samples"),
+        ([LOCOMO[0], 3], r"\[1\]: expected LoCoMo samples"),
+        ([BEAM[0], {"a": 1}], r"\[1\]: expected a BEAM chat"),
+        ([SHAREGPT[0], {"a": 1}], r"\[1\]: expected ShareGPT conversations"),
+        ([{"turns": "x"}], r"\[0\].turns: expected a list"),
+        ([{"turns": [[{"id": 1.5, "role": "user", "content": "a"}]]}], r"a whole number"),
+        ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, r"content\[0\].text"),
+    ],
+)
+def test_a_file_that_changes_form_midway_is_refused(
+    tmp_path: Path, content: Any, place: str
+) -> None:
+    with pytest.raises(InputError, match=place):
+        read(written(tmp_path, content))
+
+
+def test_a_file_of_no_known_form_has_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="expected one of jsonl"):
+        detect(written(tmp_path, {"name": "x"}))
+
+
+def test_a_refusal_and_empty_text_beside_a_call_are_read(tmp_path: Path) -> None:
+    call = {"name": "stop", "arguments": ""}
+    chat = [
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "I can not."}]},
+        {"role": "assistant", "content": "", "function_call": call},
+    ]
+
+    (only,) = read(written(tmp_path, chat))
+
+    assert texts(only) == ["I can not.", "[calls stop()]"]
+
+
 def test_an_unknown_form_is_refused_with_those_known(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="auto, jsonl, locomo") as caught:
         read(written(tmp_path, OPENAI), "csv")

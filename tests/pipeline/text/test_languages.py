@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,3 +53,13 @@ def test_any_text_gets_a_short_lower_case_code(text: str) -> None:
 
     assert code.islower()
     assert len(code) in (2, 3)
+
+
+@pytest.mark.parametrize("piece", ["好", "x", "x ", "`", "a@", "http://"])
+def test_two_hundred_thousand_characters_take_no_more_than_seconds(piece: str) -> None:
+    text = piece * (200_000 // len(piece))
+
+    started = time.process_time()
+    language(text)
+
+    assert time.process_time() - started < 5

@@ -18,6 +18,7 @@ def texts(text: str) -> list[str]:
         ("I moved. It rains!", ["I moved.", "It rains!"]),
         ("i moved. then it rained", ["i moved.", "then it rained"]),
         ("Really? Yes.", ["Really?", "Yes."]),
+        ("It was 5. Then 6.", ["It was 5.", "Then 6."]),
         ("我搬家了。下雨了！你呢？", ["我搬家了。", "下雨了！", "你呢？"]),
         ("你好吗?我很好", ["你好吗?", "我很好"]),
         ("Wow!太好了", ["Wow!", "太好了"]),
@@ -116,7 +117,7 @@ def test_spans_are_in_order_and_cover_all_that_is_not_white_space(text: str) -> 
 def test_two_hundred_thousand_characters_take_no_more_than_seconds(piece: str) -> None:
     text = piece * (200_000 // len(piece))
 
-    started = time.perf_counter()
+    started = time.process_time()
     sentences(text)
 
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
