@@ -4,12 +4,16 @@ A line with nothing but ``collection``, ``conversation`` or ``zone`` is a headin
 lines below it until another one. A message may name its own conversation instead.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
+from typing import TypeAlias
 
 from pipeline.messages import Json
 from serve.formats.conversation import ConversationIn
 from serve.formats.conversation import message as body
 from serve.formats.source import Source
+
+_Place: TypeAlias = tuple[str | None, str]
 
 EXPECTED = "a message a line, with role and content"
 
@@ -25,33 +29,30 @@ def is_row(value: Mapping[str, Json]) -> bool:
 def conversations(rows: list[Source]) -> list[ConversationIn]:
     """The conversations in the order in which they begin."""
     heading: dict[str, str | None] = {}
-    found: dict[tuple[str | None, str], ConversationIn] = {}
+    zones: dict[_Place, str | None] = {}
+    messages: defaultdict[_Place, list[dict[str, Json]]] = defaultdict(list)
     for row in rows:
         fields = row.fields()
         if fields and set(fields) <= _HEADING:
             heading |= {key: row.get(key).text() for key in fields}
-        else:
-            _add(found, row, heading)
-    return list(found.values())
+            continue
+        place = _place(row, heading)
+        usual = zones.setdefault(place, heading.get("zone"))
+        zone = row.get("zone").name() or heading.get("zone")
+        messages[place].append(_message(row, zone if zone != usual else None))
+    return [
+        ConversationIn(
+            collection=place[0], conversation=place[1], zone=zones[place], messages=tuple(said)
+        )
+        for place, said in messages.items()
+    ]
 
 
-def _add(
-    found: dict[tuple[str | None, str], ConversationIn],
-    row: Source,
-    heading: dict[str, str | None],
-) -> None:
+def _place(row: Source, heading: Mapping[str, str | None]) -> _Place:
+    """Collection and conversation of a message: its own, else the heading's."""
     collection = row.get("collection").name() or heading.get("collection")
     name = row.get("conversation").name() or heading.get("conversation") or row.file.stem
-    before = found.get((collection, name))
-    zone = before.zone if before else heading.get("zone")
-    own_zone = row.get("zone").name() or heading.get("zone")
-    said = _message(row, own_zone if own_zone != zone else None)
-    found[collection, name] = ConversationIn(
-        collection=collection,
-        conversation=name,
-        zone=zone,
-        messages=(*(before.messages if before else ()), said),
-    )
+    return collection, name
 
 
 def _message(row: Source, zone: str | None) -> dict[str, Json]:
