@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import typer
 
 from pipeline.errors import SlowwaveError, StoreError
-from serve.commands import doctor, evaluation, ingest, lifecycle, models, recall, sleeping
+from serve.commands import demo, doctor, evaluation, ingest, lifecycle, models, recall, sleeping
 from serve.commands.screen import print_document
 
 _FAILED, _USAGE, _NO_SERVICE, _INTERRUPTED = 1, 2, 3, 130
@@ -28,7 +28,7 @@ def build() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for group in (lifecycle, ingest, recall, sleeping, models, doctor, evaluation):
+    for group in (lifecycle, demo, ingest, recall, sleeping, models, doctor, evaluation):
         group.register(app)
     return app
 
