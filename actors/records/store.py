@@ -12,6 +12,7 @@ from actors.records.migrate import upgrade
 from actors.records.outbox import SqlOutbox
 from actors.records.sleep import SqlSleepStore
 from actors.records.tenants import SqlTenants
+from pipeline.errors import SlowwaveError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,11 @@ def open_records(url: str) -> Records:
         StoreError: the database cannot be reached.
     """
     engine = open_engine(url)
-    upgrade(engine)
+    try:
+        upgrade(engine)
+    except SlowwaveError:
+        engine.dispose()
+        raise
     return Records(
         engine=engine,
         tenants=SqlTenants(engine),
