@@ -23,7 +23,7 @@ from torch import nn
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
 from actors.quiet import quiet_loading
-from pipeline.awake.compress import choose, join
+from pipeline.awake.compress import WHOLE_BELOW_WORDS, choose, join
 from pipeline.awake.words import Word, words
 from pipeline.errors import ConfigError
 from pipeline.ports import Tokenizer
@@ -33,7 +33,6 @@ Precision = Literal["int8", "float32", "bfloat16"]
 
 _AGAIN_RATE = 0.5
 _AGAIN_PASSES = 2
-_WHOLE_BELOW_WORDS = 4
 _LOGIT_ROWS = 256
 """Rows of logits held at once: vocabulary times rows times 4 bytes, 50 MB for 49,152 tokens."""
 
@@ -104,7 +103,7 @@ class SurprisalCompressor:
         found = [words(text) for text in texts]
         judged = self.surprisals(
             [
-                text if len(w) >= _WHOLE_BELOW_WORDS else ""
+                text if len(w) >= WHOLE_BELOW_WORDS else ""
                 for text, w in zip(texts, found, strict=True)
             ]
         )
@@ -181,7 +180,7 @@ class SurprisalCompressor:
         judged: tuple[_Reading, NDArray[np.float32]] | str,
         rate: float,
     ) -> Compressed:
-        if len(found) < _WHOLE_BELOW_WORDS:
+        if len(found) < WHOLE_BELOW_WORDS:
             return Compressed(text=text)
         if isinstance(judged, str):
             return Compressed(text=text, fallback=judged)

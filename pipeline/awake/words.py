@@ -45,8 +45,13 @@ _SPELLED = (
 _NUMBER_WORDS = frozenset(_SPELLED.split())
 _VAGUE = "一 一个 一些 一下 一种 一点 一样 一起 一直 一定 有些 个 些"
 _VAGUE_NUMBERS = frozenset(_VAGUE.split())
-_SMALL = "and or but for to of the at in on with is was are were by from as that so if than then i"
+_SMALL = (
+    "a an the and or but so if as than then that this these those there here to of in on at by for "
+    "from with about into up out over is are was were am be been being do does did have has had "
+    "will would can could shall should may might just really very too also well oh hey yeah"
+)
 _SMALL_WORDS = frozenset(_SMALL.split())
+_SMALL_TAGS = ("u", "y", "c", "p", "e", "o")
 _NAME_TAGS = ("nr", "ns", "nt", "nz")
 _NEVER_NAMES = re.compile(r"I(?:['’]\w+)?|OK|Ok")
 _OPENERS = frozenset("\"'“‘(（[「『*#->•:：")
@@ -63,12 +68,13 @@ class Tier(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """``text[start:end]`` of the text it is in."""
+    """``text[start:end]`` of the text it is in; ``is_small`` marks function words and marks."""
 
     start: int
     end: int
     text: str
     tier: Tier = Tier.ORDINARY
+    is_small: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,10 @@ def words(text: str) -> list[Word]:
     for i in range(1, len(found)):
         if tiers[i] == Tier.ORDINARY and _belongs(text, found[i - 1], found[i]):
             tiers[i] = Tier.KEPT
-    return [replace(item.word, tier=tier) for item, tier in zip(found, tiers, strict=True)]
+    return [
+        replace(item.word, tier=tier, is_small=_is_small(item))
+        for item, tier in zip(found, tiers, strict=True)
+    ]
 
 
 def _scan(text: str) -> Iterator[_Found]:
@@ -99,17 +108,17 @@ def _scan(text: str) -> Iterator[_Found]:
 
 
 def _han_words(run: str, start: int) -> Iterator[_Found]:
-    for piece in _dictionary().cut(run):
+    for piece in dictionary().cut(run):
         yield _Found(Word(start=start, end=start + len(piece), text=piece), "han")
         start += len(piece)
 
 
 @cache
-def _dictionary() -> jieba.Tokenizer:
-    """jieba's dictionary with its part-of-speech tags, read at first use without log lines."""
-    jieba.setLogLevel(60)
+def dictionary() -> jieba.Tokenizer:
+    """jieba's dictionary, read at first use without its log lines and its cache file."""
     tokenizer = jieba.Tokenizer()
-    tokenizer.initialize()
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
     return tokenizer
 
 
@@ -132,6 +141,13 @@ def _tier(found: _Found, names: frozenset[int]) -> Tier:
     if found.sort == "word" and _is_telling_latin(word.text):
         return Tier.KEPT
     return Tier.ORDINARY
+
+
+def _is_small(found: _Found) -> bool:
+    text = found.word.text
+    if found.sort == "han":
+        return _tags().get(text, "").startswith(_SMALL_TAGS)
+    return found.sort in ("mark", "end", "bar") or text.lower() in _SMALL_WORDS
 
 
 def _is_telling_latin(word: str) -> bool:
@@ -160,7 +176,7 @@ def _belongs(text: str, before: _Found, after: _Found) -> bool:
     between = text[before.word.end : after.word.start]
     if after.sort not in ("word", "han") or between not in ("", " "):
         return False
-    if after.word.text.lower() in _SMALL_WORDS:
+    if _is_small(after):
         return False
     counts = before.sort == "number" or before.word.text.lower() in _NUMBER_WORDS
     if counts and after.sort == "han":
