@@ -161,16 +161,13 @@ class _Draft:
             self._set(replace(line, text=f"{line.text}\n{text}", quotes=(*line.quotes, message)))
             self.left -= cost
 
-    def take_back(self) -> bool:
-        """Undoes the last step; False where there is none."""
-        if not self._steps:
-            return False
+    def take_back(self) -> None:
+        """Undoes the last step; there is one while the context has a text."""
         key, before = self._steps.pop()
         if before is None:
             del self._placed[key]
         else:
             self._placed[key] = before
-        return True
 
     def context(self) -> Context:
         """The text as it stands, with tags counted in the order of reading."""
@@ -182,7 +179,8 @@ class _Draft:
                 parts.append(_part(section, lines, first=first, words=self._words))
                 first += len(lines)
         text = "\n\n".join([self._opening, *(part.text for part in parts)]) if parts else ""
-        return Context(text=text, tokens=self._count([text])[0], parts=tuple(parts))
+        tokens = self._count([text])[0] if parts else 0
+        return Context(text=text, tokens=tokens, parts=tuple(parts))
 
     def _set(self, line: _Line) -> None:
         self._steps.append((line.key, self._placed.get(line.key)))
@@ -340,7 +338,8 @@ def _clipped(draft: _Draft, message: Message, layout: _Layout, *, tokens: int) -
 def _fitted(draft: _Draft, tokens: int) -> Context:
     """The context, less what was placed last while the whole still counts more than its parts."""
     context = draft.context()
-    while context.tokens > tokens and draft.take_back():
+    while context.tokens > tokens:
+        draft.take_back()
         context = draft.context()
     return context
 

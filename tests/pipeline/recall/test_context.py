@@ -202,6 +202,19 @@ def test_a_whole_that_counts_more_than_its_parts_is_cut_back() -> None:
     assert context.tokens == swelling([context.text])[0]
 
 
+def test_source_texts_are_cut_back_before_their_memories() -> None:
+    def swelling(texts: Sequence[str]) -> list[int]:
+        return [int(len(text) ** 1.2) for text in texts]
+
+    context = build_context(
+        ranked=MANY[:5], recent=[], instructions=[], budget=ROOMY, count=swelling
+    )
+
+    assert len(context.entries) == 5
+    assert 0 < sum(bool(one.quotes) for one in context.citations) < 5
+    assert context.tokens <= 1000
+
+
 def test_every_memory_that_fits_comes_before_any_source_text() -> None:
     context = build(MANY, budget=Budget(tokens=300, working_memory_tokens=300))
 
