@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from serve.commands.checks import (
 from serve.commands.screen import JsonOption, Screen, table
 from serve.local.home import Home, current_home, models_dir
 from serve.local.shipped import shipped
+from serve.settings import load
 
 
 def register(app: typer.Typer) -> None:
@@ -59,8 +61,7 @@ def _checks(
 
 
 def _model_checks(home: Home, config: Path, say: Callable[[str], None]) -> Iterator[Check]:
-    from serve.deployments import Compressor, Embedder, Segmenter
-    from serve.settings import load
+    from serve.loading import load_attention, load_compressor, load_embedder
 
     folder = models_dir()
     try:
@@ -71,20 +72,16 @@ def _model_checks(home: Home, config: Path, say: Callable[[str], None]) -> Itera
         )
         return
     uses = (
-        ("embedder", models.embedder, Embedder),
-        ("compressor", models.compressor, Compressor),
-        ("attention", models.attention, Segmenter),
+        ("embedder", models.embedder, load_embedder),
+        ("compressor", models.compressor, load_compressor),
+        ("attention", models.attention, load_attention),
     )
-    for use, name, kind in uses:
+    for use, name, loader in uses:
         if name is not None:
             say(f"loading {name}")
-            yield model_check(use, name, _loader(kind, name, folder, models.threads))
-
-
-def _loader(
-    kind: Callable[..., object], name: str, folder: Path, threads: int
-) -> Callable[[], object]:
-    return lambda: kind(model=name, models_dir=folder, threads=threads)
+            yield model_check(
+                use, name, partial(loader, name, models_dir=folder, threads=models.threads)
+            )
 
 
 def _row(check: Check) -> tuple[str, str, str, str]:
