@@ -17,11 +17,12 @@ from pipeline.entries import (
     Entry,
     EntryChange,
     EntryVersion,
+    Kind,
     Statement,
     Status,
 )
 from pipeline.ids import EntryId, MessageId, RunId
-from pipeline.messages import Batch, Message, NewMessage, Scope, TenantId
+from pipeline.messages import Batch, Message, NewMessage, Scope, Segment, TenantId
 from pipeline.state import (
     AwakeCommit,
     AwakeState,
@@ -181,6 +182,10 @@ class MessageLog(Protocol):
         """The messages of these ids that exist in the scope."""
         ...
 
+    def segments(self, scope: Scope) -> list[Segment]:
+        """The collection's segments with their messages, by first sequence."""
+        ...
+
     def request_flush(self, scope: Scope) -> int:
         """Asks that all accepted so far is extracted; returns the last sequence."""
         ...
@@ -249,6 +254,10 @@ class EntryStore(Protocol):
         self, scope: Scope, ids: Sequence[EntryId], *, statuses: Sequence[Status]
     ) -> dict[EntryId, Entry]:
         """Those of the ids that lie in the scope with one of the statuses."""
+        ...
+
+    def of_kind(self, scope: Scope, kind: Kind, *, limit: int) -> list[Entry]:
+        """Current entries of one kind, newest first."""
         ...
 
     def history(self, tenant: TenantId, entry: EntryId) -> list[EntryVersion]:

@@ -22,7 +22,10 @@ class Compressed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionInfo:
-    """How far a collection is: ``pending`` counts messages accepted and not yet extracted."""
+    """How far a collection is: ``pending`` counts messages accepted and not yet extracted.
+
+    ``flushed`` is the sequence up to which every flush asked for is met.
+    """
 
     scope: Scope
     last_sequence: int
@@ -30,6 +33,7 @@ class CollectionInfo:
     entries: int
     quarantined: int
     created_at: datetime
+    flushed: int = 0
     index_lag: int = 0
     settings: Mapping[str, Json] = field(default_factory=dict)
 

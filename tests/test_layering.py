@@ -10,7 +10,6 @@ PIPELINE_MAY = {
     "pipeline",
     "numpy",
     "jieba",
-    "dateparser",
     "jinja2",
     "snowballstemmer",
     "pydantic",

@@ -74,6 +74,15 @@ class SqlSleepStore:
             )
             return find_run(connection, run)
 
+    def stop_running(self, *, now: datetime) -> int:
+        """Closes runs whose job died with its service; returns how many that were."""
+        ended = {"status": "stopped", "error": "the service ended", "finished_at": now}
+        with writing(self._engine) as connection:
+            result = connection.execute(
+                update(sleep_runs).where(sleep_runs.c.status == "running").values(ended)
+            )
+            return result.rowcount
+
     def run(self, tenant: TenantId, run: RunId) -> SleepRun:
         """The run. Raises NotFound."""
         with reading(self._engine) as connection:

@@ -4,6 +4,7 @@ Source: LightMem (arXiv 2510.18866), section 3.1. Lengths are tokens of the comp
 roles, so that long replies count too. Knows nothing of models: boundaries are given.
 """
 
+import itertools
 from collections.abc import Sequence
 
 from pipeline.errors import InputError
@@ -38,7 +39,7 @@ def cut(
     if any(not 0 < index < len(turns) for index in boundaries):
         raise InputError(f"boundaries {list(boundaries)} for {len(turns)} turns")
     edges = [0, *boundaries, len(turns)]
-    groups = [tuple(turns[a:b]) for a, b in zip(edges, edges[1:], strict=False) if a < b]
+    groups = [tuple(turns[a:b]) for a, b in itertools.pairwise(edges) if a < b]
     if flush or len(groups) < 2:
         return groups, ()
     return groups[:-1], groups[-1]

@@ -1,0 +1,47 @@
+"""The Ray Serve application: every bind on one screen.
+
+Resources, replicas and queues come from the settings; the names are those a person sees in the
+Ray dashboard.
+"""
+
+from ray import serve as ray_serve
+from ray.serve import Application, Deployment
+from ray.serve.config import BackpressureConfig
+
+from serve.deployments import Compressor, Embedder, Segmenter
+from serve.replicas import IngestWorkers, Ingress
+from serve.settings import AppSettings, DeploymentSettings
+
+APP = "slowwave"
+
+
+def build(args: AppSettings) -> Application:
+    """The application for these settings; also the ``import_path`` of a Serve config."""
+    models = args.models
+    load = {"models_dir": args.models_dir, "threads": models.threads}
+    embedder = _deployment(args, Embedder).bind(model=models.embedder, **load)
+    compressor = segmenter = None
+    if models.compressor is not None:
+        compressor = _deployment(args, Compressor).bind(model=models.compressor, **load)
+    if models.attention is not None:
+        segmenter = _deployment(args, Segmenter).bind(model=models.attention, **load)
+    workers = _deployment(args, IngestWorkers).bind(
+        settings=args, embedder=embedder, compressor=compressor, segmenter=segmenter
+    )
+    return _deployment(args, ray_serve.ingress()(Ingress)).bind(
+        settings=args, embedder=embedder, workers=workers
+    )
+
+
+def _deployment(args: AppSettings, cls: type) -> Deployment:
+    """The class as a deployment of its own name, sized by the settings."""
+    asked = args.deployments.get(cls.__name__, DeploymentSettings())
+    sized = ray_serve.deployment(
+        name=cls.__name__,
+        num_replicas=asked.num_replicas,
+        max_ongoing_requests=asked.max_ongoing_requests,
+        max_queued_requests=asked.max_queued_requests,
+        backpressure_config=BackpressureConfig(status_code=429, retry_after_s=1.0),
+        ray_actor_options={"num_cpus": asked.num_cpus, "num_gpus": asked.num_gpus},
+    )
+    return sized(cls)

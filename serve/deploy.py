@@ -1,0 +1,59 @@
+"""Deploys the application on the Ray cluster that RAY_ADDRESS names, and prepares its stores.
+
+Run as ``python -m serve.deploy CONFIG --home HOME --models-dir DIR --port PORT``; ends when the
+application runs, or with exit code 1 and one line that says why it does not.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import ray
+import yaml
+from ray import serve as ray_serve
+from ray.serve.config import HTTPOptions
+
+from actors.clock import SystemClock
+from actors.records import open_records
+from pipeline.errors import SlowwaveError
+from pipeline.messages import TenantId
+from serve.app import APP, build
+from serve.index_actor import NAMESPACE
+from serve.settings import AppSettings, load
+
+
+def prepare_stores(settings: AppSettings) -> None:
+    """The home folder, the record store's newest schema and the default tenant."""
+    settings.home.mkdir(parents=True, exist_ok=True)
+    records = open_records(settings.records_url)
+    now = SystemClock().now()
+    records.tenants.ensure_tenant(TenantId(settings.access.default_tenant), now=now)
+    records.sleep.stop_running(now=now)
+
+
+def main(config: Path, *, home: Path, models_dir: Path, port: int) -> None:
+    """Deploys and returns when every deployment runs. Raises SlowwaveError or RuntimeError."""
+    settings = load(config, home=home, models_dir=models_dir)
+    prepare_stores(settings)
+    host = yaml.safe_load(config.read_text())["http_options"]["host"]
+    ray.init(namespace=NAMESPACE, log_to_driver=False)
+    ray_serve.start(proxy_location="HeadOnly", http_options=HTTPOptions(host=host, port=port))
+    ray_serve.run(build(settings), name=APP, route_prefix="/")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m serve.deploy", description=__doc__)
+    parser.add_argument("config", type=Path)
+    parser.add_argument("--home", type=Path, required=True)
+    parser.add_argument("--models-dir", type=Path, required=True)
+    parser.add_argument("--port", type=int, required=True)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    given = _arguments()
+    try:
+        main(given.config, home=given.home, models_dir=given.models_dir, port=given.port)
+    except (SlowwaveError, RuntimeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,320 @@
+"""The ingest worker: leases collections, walks their messages in, commits behind the fence.
+
+Source: LightMem (arXiv 2510.18866), section 3: compress, window, segment, short-term buffer,
+extract. State between steps is rows; a step that dies costs repeated model calls and nothing else.
+Model calls of one step cover all leased collections at once, so that batches fill across tenants.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from pipeline.awake.segment import boundaries, topic_label
+from pipeline.awake.turns import turns
+
+from pipeline.awake.shortterm import batches
+from pipeline.awake.window import cut, overfull
+from pipeline.entries import Statement
+from pipeline.errors import SlowwaveError
+from pipeline.ids import MessageId, SegmentId, entry_id, segment_id
+from pipeline.messages import Batch, Message, Scope, Segment, Turn
+from pipeline.ports import AwakeStore, Clock, Extractor, Tokenizer
+from pipeline.recall.text import index_text
+from pipeline.state import AwakeCommit, AwakeState, Compressed, Lease, StoredStatement
+from serve.models import AsyncModels
+
+log = logging.getLogger("slowwave.ingest")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkSettings:
+    """The numbers one step uses."""
+
+    compress: bool
+    rate: float
+    window_tokens: int
+    shortterm_tokens: int
+    max_similarity: float
+    model: str
+
+
+@dataclass(slots=True)
+class _Step:
+    """One collection's step while it is being made."""
+
+    scope: Scope
+    state: AwakeState
+    compressed: dict[MessageId, Compressed] = field(default_factory=dict)
+    windows: dict[str, tuple[Turn, ...]] = field(default_factory=dict)
+    segments: list[Segment] = field(default_factory=list)
+    batches: list[tuple[Segment, ...]] = field(default_factory=list)
+    extracted: list[SegmentId] = field(default_factory=list)
+    statements: list[StoredStatement] = field(default_factory=list)
+    quarantined: dict[MessageId, str] = field(default_factory=dict)
+
+
+class Walk:
+    """Turns the states of several collections into the commits of their next step."""
+
+    def __init__(
+        self,
+        *,
+        models: AsyncModels,
+        extractor: Extractor,
+        tokenizer: Tokenizer,
+        settings: WalkSettings,
+    ) -> None:
+        self._models = models
+        self._extractor = extractor
+        self._tokenizer = tokenizer
+        self._settings = settings
+
+    async def step(self, states: Mapping[Scope, AwakeState]) -> dict[Scope, AwakeCommit]:
+        """One commit per collection; nothing is written here."""
+        steps = [_Step(scope, state) for scope, state in states.items()]
+        await self._compress(steps)
+        await self._segment(steps)
+        self._buffer(steps)
+        await self._extract(steps)
+        return {each.scope: self._commit(each) for each in steps}
+
+    async def _compress(self, steps: Sequence[_Step]) -> None:
+        fresh = [(step, message) for step in steps for message in step.state.accepted]
+        texts = [message.content for _, message in fresh]
+        if self._settings.compress and texts:
+            kept = await self._models.compress(texts, rate=self._settings.rate)
+        else:
+            kept = [Compressed(text=text) for text in texts]
+        for (step, message), result in zip(fresh, kept, strict=True):
+            step.compressed[message.id] = result
+
+    async def _segment(self, steps: Sequence[_Step]) -> None:
+        for step in steps:
+            step.windows = _windows(step)
+        open_windows = [(step, name) for step in steps for name in step.windows]
+        while open_windows:
+            full = [
+                (step, name, count)
+                for step, name in open_windows
+                if (count := self._leaving(step.windows[name], flush=step.state.flush))
+            ]
+            await self._cut(full)
+            open_windows = [(step, name) for step, name, _ in full if step.windows[name]]
+
+    def _leaving(self, window: Sequence[Turn], *, flush: bool) -> int:
+        """How many turns of the window are to be cut now; 0 when it can wait."""
+        lengths = self._tokenizer.count([_compressed(turn.messages) for turn in window])
+        count = overfull(lengths, capacity_tokens=self._settings.window_tokens)
+        if count is None:
+            return len(window) if flush else 0
+        return count
+
+    async def _cut(self, full: Sequence[tuple[_Step, str, int]]) -> None:
+        if not full:
+            return
+        heads = [step.windows[name][:count] for step, name, count in full]
+        profiles = await self._models.attention([[turn.text for turn in head] for head in heads])
+        vectors = await self._models.embed(
+            [turn.text for head in heads for turn in head], purpose="passage"
+        )
+        start = 0
+        for (step, name, count), head, profile in zip(full, heads, profiles, strict=True):
+            found = boundaries(
+                profile,
+                vectors[start : start + len(head)],
+                max_similarity=self._settings.max_similarity,
+            )
+            start += len(head)
+            rest = step.windows[name][count:]
+            leaving, staying = cut(head, found, flush=step.state.flush and not rest)
+            step.segments += [_segment(name, group) for group in leaving]
+            step.windows[name] = (*staying, *rest)
+
+    def _buffer(self, steps: Sequence[_Step]) -> None:
+        for step in steps:
+            held = [*step.state.buffered, *step.segments]
+            held.sort(key=lambda segment: segment.sequence)
+            lengths = self._tokenizer.count([_compressed(each.messages) for each in held])
+            step.batches, _ = batches(
+                held,
+                lengths,
+                capacity_tokens=self._settings.shortterm_tokens,
+                flush=step.state.flush,
+            )
+
+    async def _extract(self, steps: Sequence[_Step]) -> None:
+        asked = [
+            (step, Batch(scope=step.scope, segments=segments))
+            for step in steps
+            for segments in step.batches
+        ]
+        answers = await self._statements([batch for _, batch in asked])
+        kept: list[tuple[_Step, Statement]] = []
+        for (step, batch), answer in zip(asked, answers, strict=True):
+            step.extracted += [segment.id for segment in batch.segments]
+            if isinstance(answer, SlowwaveError):
+                step.quarantined |= {message.id: str(answer) for message in batch.messages}
+            else:
+                kept += [(step, statement) for statement in answer]
+        await self._embed(kept)
+
+    async def _statements(self, asked: Sequence[Batch]) -> list[list[Statement] | SlowwaveError]:
+        """Per batch its statements, or the error it alone causes."""
+        try:
+            return list(await asyncio.to_thread(self._extractor.extract, asked))
+        except SlowwaveError as error:
+            if len(asked) == 1:
+                log.warning("a batch of %s cannot be extracted", asked[0].scope.collection)
+                return [error]
+        return [answer for batch in asked for answer in await self._statements([batch])]
+
+    async def _embed(self, kept: Sequence[tuple[_Step, Statement]]) -> None:
+        texts = [
+            index_text(
+                each.text,
+                speaker=each.speaker,
+                attributes=each.attributes,
+                topic=each.topic,
+            )
+            for _, each in kept
+        ]
+        vectors = await self._models.embed(texts, purpose="passage")
+        for (step, statement), vector in zip(kept, vectors, strict=True):
+            scope = step.scope
+            new = entry_id(scope.tenant, scope.collection, statement.sources[0], statement.ordinal)
+            step.statements.append(StoredStatement(id=new, statement=statement, vector=vector))
+
+    def _commit(self, step: _Step) -> AwakeCommit:
+        return AwakeCommit(
+            start_step=step.state.step,
+            compressed=step.compressed,
+            segments=tuple(step.segments),
+            extracted=tuple(step.extracted),
+            statements=tuple(step.statements),
+            quarantined=step.quarantined,
+            flushed_through=step.state.flush_through if step.state.flush else None,
+            model=self._settings.model,
+        )
+
+
+def _windows(step: _Step) -> dict[str, tuple[Turn, ...]]:
+    """The turns of each open window with the accepted messages behind them."""
+    held: dict[str, list[Message]] = {
+        name: list(messages) for name, messages in step.state.windows.items()
+    }
+    for message in step.state.accepted:
+        kept = replace(message, compressed=step.compressed[message.id].text)
+        held.setdefault(message.conversation, []).append(kept)
+    return {name: tuple(turns(messages)) for name, messages in held.items()}
+
+
+def _compressed(messages: Iterable[Message]) -> str:
+    return "\n".join(
+        message.content if message.compressed is None else message.compressed
+        for message in messages
+    )
+
+
+def _segment(conversation: str, group: Sequence[Turn]) -> Segment:
+    messages = tuple(message for turn in group for message in turn.messages)
+    return Segment(
+        id=segment_id(messages[0].id),
+        conversation=conversation,
+        topic=topic_label([message.content for message in messages]),
+        messages=messages,
+    )
+
+
+class Follow(Protocol):
+    """How the index is told that there is something to follow."""
+
+    async def follow(self) -> None:
+        """Returns when the index has taken what the outbox held at the call."""
+        ...
+
+
+class IngestWorker:
+    """The loop: lease, load, step, commit, release; the index follows after each commit."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        store: AwakeStore,
+        walk: Walk,
+        clock: Clock,
+        follow_index: Follow,
+        leases: int,
+        messages: int,
+        ttl_s: float,
+        idle_s: float,
+        poll_s: float,
+    ) -> None:
+        self._name = name
+        self._store = store
+        self._walk = walk
+        self._clock = clock
+        self._follow_index = follow_index
+        self._leases = leases
+        self._messages = messages
+        self._ttl_s = ttl_s
+        self._idle_s = idle_s
+        self._poll_s = poll_s
+
+    async def run(self) -> None:
+        """Works until cancelled. A failing round is logged, counted and tried again later."""
+        delay = self._poll_s
+        while True:
+            try:
+                worked = await self.round()
+                delay = self._poll_s
+            except SlowwaveError as error:
+                log.error("ingest round failed: %s: %s", type(error).__name__, error)
+                worked, delay = 0, min(delay * 2, 30.0)
+            if not worked:
+                await asyncio.sleep(delay)
+
+    async def round(self) -> int:
+        """One step of every leased collection; returns how many committed."""
+        held = await asyncio.to_thread(
+            self._store.lease,
+            self._name,
+            limit=self._leases,
+            now=self._clock.now(),
+            ttl_s=self._ttl_s,
+            idle_s=self._idle_s,
+        )
+        if not held:
+            await self._follow_index.follow()
+            return 0
+        beat = asyncio.create_task(self._beat(held))
+        try:
+            return await self._work(held)
+        finally:
+            beat.cancel()
+            await asyncio.to_thread(self._store.release, held)
+
+    async def _work(self, held: Sequence[Lease]) -> int:
+        states = {lease.scope: await asyncio.to_thread(self._load, lease) for lease in held}
+        commits = await self._walk.step(states)
+        committed = 0
+        for lease in held:
+            committed += await asyncio.to_thread(
+                self._store.commit, lease, commits[lease.scope], now=self._clock.now()
+            )
+        await self._follow_index.follow()
+        return committed
+
+    def _load(self, lease: Lease) -> AwakeState:
+        return self._store.load(
+            lease, limit=self._messages, now=self._clock.now(), idle_s=self._idle_s
+        )
+
+    async def _beat(self, held: Sequence[Lease]) -> None:
+        while True:
+            await asyncio.sleep(self._ttl_s / 3)
+            await asyncio.to_thread(
+                self._store.heartbeat, held, now=self._clock.now(), ttl_s=self._ttl_s
+            )

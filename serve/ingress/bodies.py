@@ -1,0 +1,104 @@
+"""What requests may hold: checked for shape here, for meaning in the domain."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+
+from pipeline.entries import Kind, Status
+
+
+def _clean(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("must not contain NUL")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ValueError("must be valid Unicode, without lone surrogates")
+    return text
+
+
+def _clean_json(value: JsonValue) -> JsonValue:
+    """The value, if every text in it can be stored."""
+    match value:
+        case str():
+            _clean(value)
+        case dict():
+            for key, part in value.items():
+                _clean_json(key)
+                _clean_json(part)
+        case list():
+            for part in value:
+                _clean_json(part)
+        case _:
+            pass
+    return value
+
+
+Text = Annotated[str, AfterValidator(_clean)]
+Name = Annotated[Text, Field(min_length=1, max_length=200)]
+Metadata = Annotated[dict[str, JsonValue], AfterValidator(_clean_json)]
+
+
+class Body(BaseModel):
+    """A request body; unknown fields are refused by name."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class MessageIn(Body):
+    """One message as a caller sends it; ``said_at`` takes the forms of the user guide."""
+
+    role: str
+    content: str
+    speaker: Annotated[Text, Field(max_length=200)] | None = None
+    said_at: str | int | float | None = None
+    zone: Annotated[Text, Field(max_length=64)] | None = None
+    message_id: Name | None = None
+    metadata: Metadata = Field(default_factory=dict)
+
+
+class MessagesIn(Body):
+    """Messages of one conversation, accepted all or none."""
+
+    conversation: Name = "default"
+    zone: Annotated[Text, Field(max_length=64)] | None = None
+    messages: Annotated[list[MessageIn], Field(min_length=1)]
+    wait: bool = False
+
+
+class FlushIn(Body):
+    """Extract what is still open, now."""
+
+    wait: bool = False
+
+
+class SearchIn(Body):
+    """A question to the entries of one collection."""
+
+    query: Annotated[Text, Field(min_length=1, max_length=10_000)]
+    limit: Annotated[int, Field(ge=1, le=200)] = 10
+    statuses: list[Status] = Field(default_factory=list)
+    kinds: list[Kind] = Field(default_factory=list)
+    explain: bool = False
+
+
+class ContextIn(Body):
+    """A question and the room its answer's context may take."""
+
+    query: Annotated[Text, Field(min_length=1, max_length=10_000)]
+    budget_tokens: Annotated[int, Field(ge=50, le=200_000)] | None = None
+    working_memory_tokens: Annotated[int, Field(ge=0, le=200_000)] | None = None
+
+
+class EntryPatch(Body):
+    """A correction; what is left out stays."""
+
+    text: Annotated[Text, Field(min_length=1, max_length=20_000)] | None = None
+    status: Status | None = None
+    metadata: Metadata | None = None
+
+
+class SleepIn(Body):
+    """A sleep run over what is due."""
+
+    dry_run: bool = False
+    collection: Name | None = None
+    wait: bool = False

@@ -1,0 +1,77 @@
+"""Errors as replies: the tree of ``pipeline.errors`` in one JSON shape, nothing echoed.
+
+{"error": {"type": "NotFound", "message": "...", "field": "collection"}}
+"""
+
+import logging
+import math
+from collections.abc import Sequence
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from pipeline.errors import LimitError, SlowwaveError
+
+log = logging.getLogger("slowwave.ingress")
+
+
+def _reply(
+    status: int,
+    kind: str,
+    message: str,
+    *,
+    field: str | None = None,
+    headers: dict[str, str] | None = None,
+) -> JSONResponse:
+    printable = message.encode("utf-8", errors="backslashreplace").decode()
+    body = {"error": {"type": kind, "message": printable, "field": field}}
+    return JSONResponse(body, status_code=status, headers=headers)
+
+
+def _field(location: Sequence[int | str]) -> str:
+    """``messages[3].role`` from a validator's path."""
+    text = ""
+    for part in location:
+        if part in {"body", "query", "path", "header"} and not text:
+            continue
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text.encode("utf-8", errors="backslashreplace").decode()
+
+
+async def on_slowwave_error(request: Request, error: Exception) -> JSONResponse:
+    """A typed error as its status."""
+    assert isinstance(error, SlowwaveError)
+    if error.status >= 500:
+        log.error("%s %s: %s", request.method, request.url.path, error.message)
+    headers = None
+    if isinstance(error, LimitError):
+        headers = {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
+    return _reply(
+        error.status, type(error).__name__, error.message, field=error.field, headers=headers
+    )
+
+
+async def on_invalid_request(request: Request, error: Exception) -> JSONResponse:
+    """A request of the wrong shape as 422, naming the first wrong field."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    field = _field(first["loc"])
+    if first["type"] == "json_invalid":
+        return _reply(422, "InputError", f"the body is not JSON: {first['ctx']['error']}")
+    return _reply(422, "InputError", f"{field or 'body'}: {first['msg']}", field=field or None)
+
+
+async def on_http_error(request: Request, error: Exception) -> JSONResponse:
+    """An unknown path or method in the same shape."""
+    assert isinstance(error, HTTPException)
+    kind = {404: "NotFound", 405: "MethodNotAllowed"}.get(error.status_code, "InputError")
+    return _reply(error.status_code, kind, str(error.detail))
+
+
+def install(api: FastAPI) -> None:
+    """Every error of the application leaves in one shape."""
+    api.add_exception_handler(SlowwaveError, on_slowwave_error)
+    api.add_exception_handler(RequestValidationError, on_invalid_request)
+    api.add_exception_handler(HTTPException, on_http_error)

@@ -1,0 +1,459 @@
+"""Values as JSON: one model per value, the same in every route; times are RFC 3339 in UTC."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Self, cast
+
+from pydantic import BaseModel, ConfigDict, JsonValue, PlainSerializer
+
+from pipeline.entries import Entry, EntryVersion
+from pipeline.ids import MessageId
+from pipeline.messages import Json, Message, Segment
+from pipeline.recall.context import Citation
+from pipeline.state import CollectionInfo, LedgerRow, SleepRun, UndoItem
+from serve.service import Recalled
+
+
+def _utc(value: datetime) -> str:
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+Instant = Annotated[datetime, PlainSerializer(_utc, return_type=str)]
+
+
+class View(BaseModel):
+    """A reply."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+def _plain(metadata: Mapping[str, Json]) -> dict[str, JsonValue]:
+    return cast(dict[str, JsonValue], dict(metadata))
+
+
+class MessageOut(View):
+    """A message with its place and how far it has walked in."""
+
+    id: str
+    sequence: int
+    conversation: str
+    message_id: str | None
+    role: str
+    speaker: str
+    content: str
+    compressed: str | None
+    said_at: Instant
+    zone: str
+    state: str
+    metadata: dict[str, JsonValue]
+
+    @classmethod
+    def of(cls, message: Message) -> Self:
+        """The message's view."""
+        return cls(
+            id=message.id,
+            sequence=message.sequence,
+            conversation=message.conversation,
+            message_id=message.external_id,
+            role=message.role.value,
+            speaker=message.speaker,
+            content=message.content,
+            compressed=message.compressed,
+            said_at=message.said_at,
+            zone=message.zone,
+            state=message.state.value,
+            metadata=_plain(message.metadata),
+        )
+
+
+class MessagesOut(View):
+    """Messages by sequence."""
+
+    messages: list[MessageOut]
+
+
+class AcceptedOut(View):
+    """One accepted message: Slowwave's id, the caller's, and its place."""
+
+    id: str
+    message_id: str | None
+    sequence: int
+
+
+class AcceptOut(View):
+    """What was accepted; ``searchable`` is set when the caller waited."""
+
+    sequences: list[int]
+    messages: list[AcceptedOut]
+    searchable: bool | None = None
+
+
+class FlushOut(View):
+    """The sequence up to which everything is asked to be extracted."""
+
+    through: int
+    searchable: bool | None = None
+
+
+class SegmentOut(View):
+    """Consecutive turns of one conversation on one topic."""
+
+    id: str
+    conversation: str
+    topic: str
+    first_sequence: int
+    last_sequence: int
+    messages: int
+
+    @classmethod
+    def of(cls, segment: Segment) -> Self:
+        """The segment's view."""
+        return cls(
+            id=segment.id,
+            conversation=segment.conversation,
+            topic=segment.topic,
+            first_sequence=segment.messages[0].sequence,
+            last_sequence=segment.messages[-1].sequence,
+            messages=len(segment.messages),
+        )
+
+
+class SegmentsOut(View):
+    """Segments by first sequence."""
+
+    segments: list[SegmentOut]
+
+
+class CollectionOut(View):
+    """How far a collection is."""
+
+    collection: str
+    messages: int
+    pending: int
+    entries: int
+    quarantined: int
+    index_lag: int
+    created_at: Instant
+
+    @classmethod
+    def of(cls, info: CollectionInfo) -> Self:
+        """The collection's view."""
+        return cls(
+            collection=info.scope.collection,
+            messages=info.last_sequence,
+            pending=info.pending,
+            entries=info.entries,
+            quarantined=info.quarantined,
+            index_lag=info.index_lag,
+            created_at=info.created_at,
+        )
+
+
+class CollectionsOut(View):
+    """Collections by name."""
+
+    collections: list[CollectionOut]
+
+
+class SourceOut(View):
+    """A message an entry came from; only ``id`` where the message is gone."""
+
+    id: str
+    conversation: str | None = None
+    message_id: str | None = None
+    sequence: int | None = None
+
+    @classmethod
+    def of(cls, source: MessageId, messages: Mapping[MessageId, Message]) -> Self:
+        """The source's view, with the caller's own id."""
+        message = messages.get(source)
+        if message is None:
+            return cls(id=source)
+        return cls(
+            id=source,
+            conversation=message.conversation,
+            message_id=message.external_id,
+            sequence=message.sequence,
+        )
+
+
+class AttributesOut(View):
+    """``subject`` has ``value`` for ``key``."""
+
+    subject: str
+    key: str
+    value: str
+
+
+class EntryOut(View):
+    """An entry in one version."""
+
+    id: str
+    collection: str
+    version: int
+    text: str
+    kind: str
+    status: str
+    speaker: str
+    said_at: Instant
+    zone: str
+    language: str
+    valid_from: Instant
+    valid_to: Instant | None
+    superseded_by: str | None
+    sources: list[SourceOut]
+    attributes: AttributesOut | None
+    entities: list[str]
+    topic: str
+    metadata: dict[str, JsonValue]
+    strength: float
+    written_by: str
+    written_at: Instant
+
+    @classmethod
+    def of(cls, collection: str, entry: Entry, messages: Mapping[MessageId, Message]) -> Self:
+        """The entry's view; ``messages`` resolves its sources."""
+        attributes = entry.attributes
+        return cls(
+            id=entry.id,
+            collection=collection,
+            version=entry.version,
+            text=entry.text,
+            kind=entry.kind.value,
+            status=entry.status.value,
+            speaker=entry.speaker,
+            said_at=entry.said_at,
+            zone=entry.zone,
+            language=entry.language,
+            valid_from=entry.valid_from,
+            valid_to=entry.valid_to,
+            superseded_by=entry.superseded_by,
+            sources=[SourceOut.of(source, messages) for source in entry.sources],
+            attributes=None
+            if attributes is None
+            else AttributesOut(
+                subject=attributes.subject, key=attributes.key, value=attributes.value
+            ),
+            entities=list(entry.entities),
+            topic=entry.topic,
+            metadata=_plain(entry.metadata),
+            strength=entry.strength,
+            written_by=entry.written_by.value,
+            written_at=entry.written_at,
+        )
+
+
+class EntriesOut(View):
+    """A page of entries, oldest first, and the cursor of the next page."""
+
+    entries: list[EntryOut]
+    cursor: str | None
+
+
+class VersionOut(View):
+    """One version of an entry, why it was written, and the sleep run that wrote it."""
+
+    entry: EntryOut
+    why: str
+    run: str | None
+
+    @classmethod
+    def of(
+        cls, collection: str, version: EntryVersion, messages: Mapping[MessageId, Message]
+    ) -> Self:
+        """The version's view."""
+        entry = EntryOut.of(collection, version.entry, messages)
+        return cls(entry=entry, why=version.why, run=version.run)
+
+
+class HistoryOut(View):
+    """Every version, oldest first."""
+
+    versions: list[VersionOut]
+
+
+class ExplainOut(View):
+    """How a hit came to its score; ranks are from 1."""
+
+    dense_rank: int | None
+    dense_score: float | None
+    lexical_rank: int | None
+    lexical_score: float | None
+
+
+class HitOut(View):
+    """A found entry."""
+
+    entry: EntryOut
+    score: float
+    explain: ExplainOut | None
+
+
+class HitsOut(View):
+    """Found entries, best first."""
+
+    hits: list[HitOut]
+
+
+class LineOut(View):
+    """One line of a context: the tag it carries there, and what it rests on."""
+
+    tag: int
+    text: str
+    entries: list[str]
+    sources: list[SourceOut]
+
+
+class ContextOut(View):
+    """What a model should read: text ready for a prompt, and its lines by section."""
+
+    text: str
+    tokens: int
+    language: str
+    parts: dict[str, list[LineOut]]
+    entries: list[str]
+    messages: list[str]
+
+    @classmethod
+    def of(cls, recalled: Recalled) -> Self:
+        """The context's view."""
+        context, messages = recalled.context, recalled.messages
+        return cls(
+            text=context.text,
+            tokens=context.tokens,
+            language=recalled.language,
+            parts={
+                part.section.value: [_line(cited, messages) for cited in part.citations]
+                for part in context.parts
+            },
+            entries=list(context.entries),
+            messages=list(context.messages),
+        )
+
+
+def _line(cited: Citation, messages: Mapping[MessageId, Message]) -> LineOut:
+    return LineOut(
+        tag=cited.tag,
+        text=cited.text,
+        entries=list(cited.entries),
+        sources=[SourceOut.of(source, messages) for source in cited.messages],
+    )
+
+
+class RunOut(View):
+    """A sleep run and how it stands."""
+
+    id: str
+    status: str
+    dry_run: bool
+    window_start: Instant
+    started_at: Instant
+    finished_at: Instant | None
+    totals: dict[str, int]
+    error: str | None
+    undone: bool
+
+    @classmethod
+    def of(cls, run: SleepRun) -> Self:
+        """The run's view."""
+        return cls(
+            id=run.id,
+            status=run.status,
+            dry_run=run.dry_run,
+            window_start=run.window_start,
+            started_at=run.started_at,
+            finished_at=run.finished_at,
+            totals=dict(run.totals),
+            error=run.error,
+            undone=run.undone,
+        )
+
+
+class RunsOut(View):
+    """Runs, newest first."""
+
+    runs: list[RunOut]
+
+
+class CandidateOut(View):
+    """A newer entry that the decider saw, with its text then."""
+
+    entry: str
+    version: int
+    similarity: float
+    text: str | None
+
+
+class DecisionOut(View):
+    """One row of the ledger."""
+
+    collection: str
+    target: str
+    target_version: int
+    action: str
+    reason: str
+    state: str
+    note: str | None
+    text_before: str
+    text_after: str | None
+    candidates: list[CandidateOut]
+    decider: str
+    decided_at: Instant
+
+    @classmethod
+    def of(cls, row: LedgerRow, texts: Mapping[tuple[str, int], str]) -> Self:
+        """The row's view; ``texts`` gives the candidates' texts by (entry, version)."""
+        return cls(
+            collection=row.scope.collection,
+            target=row.target,
+            target_version=row.target_version,
+            action=row.action,
+            reason=row.reason,
+            state=row.state,
+            note=row.note,
+            text_before=row.text_before,
+            text_after=row.text_after,
+            candidates=[
+                CandidateOut(
+                    entry=each.entry,
+                    version=each.version,
+                    similarity=each.similarity,
+                    text=texts.get((each.entry, each.version)),
+                )
+                for each in row.candidates
+            ],
+            decider=row.decider,
+            decided_at=row.decided_at,
+        )
+
+
+class DecisionsOut(View):
+    """The ledger of a run, in the order it was written."""
+
+    decisions: list[DecisionOut]
+
+
+class UndoOut(View):
+    """What undo or redo did with one entry; ``refused`` says why it did not."""
+
+    entry: str
+    done: bool
+    refused: str | None
+
+    @classmethod
+    def of(cls, item: UndoItem) -> Self:
+        """The item's view."""
+        return cls(entry=item.entry, done=item.done, refused=item.refused)
+
+
+class UndoneOut(View):
+    """Undo or redo, item by item."""
+
+    items: list[UndoOut]
+
+
+class HealthOut(View):
+    """The process runs; with ``status`` ready, stores and models answer too."""
+
+    status: str
+    version: str

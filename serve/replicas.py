@@ -1,0 +1,143 @@
+"""The two deployments with state: the ingest workers and the ingress.
+
+Both reach the record store directly and everything else by handle.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+
+from actors.calibration import thresholds
+from fastapi import FastAPI
+
+from actors.clock import SystemClock
+from actors.extractive import ExtractiveSummariser
+from actors.records import open_records
+from pipeline.messages import TenantId
+from serve.handles import Handle, ServeModels
+from serve.index_actor import ActorIndex
+from serve.ingest import IngestWorker, Walk, WalkSettings
+from serve.ingress.api import build_api
+from serve.loading import load_tokenizer
+from serve.runner import RayRunner
+from serve.service import Access, Memory
+from serve.settings import AppSettings
+from serve.sleeping import Sleep
+
+log = logging.getLogger("slowwave")
+
+
+def walk_settings(settings: AppSettings) -> WalkSettings:
+    """The numbers of one ingest step; thresholds left open are those of the embedding model."""
+    asked = settings.segmentation.max_similarity
+    calibrated = thresholds(settings.models.embedder)
+    return WalkSettings(
+        compress=settings.compression.enabled and settings.models.compressor is not None,
+        rate=settings.compression.rate,
+        window_tokens=settings.window.capacity_tokens,
+        shortterm_tokens=settings.short_term.capacity_tokens,
+        max_similarity=calibrated.max_similarity if asked is None else asked,
+        model=settings.models.embedder,
+    )
+
+
+async def open_index(settings: AppSettings, models: ServeModels) -> ActorIndex:
+    """The embedded index, wide enough for the embedder."""
+    return ActorIndex(
+        folder=settings.index_folder,
+        dim=await models.dim(),
+        records_url=settings.records_url,
+    )
+
+
+class IngestWorkers:
+    """Leases collections and walks their messages in, as long as the replica lives."""
+
+    def __init__(
+        self,
+        *,
+        settings: AppSettings,
+        embedder: Handle,
+        compressor: Handle | None,
+        segmenter: Handle | None,
+    ) -> None:
+        self._settings = settings
+        self._records = open_records(settings.records_url)
+        self._models = ServeModels(embedder=embedder, compressor=compressor, segmenter=segmenter)
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def _run(self) -> None:
+        settings, workers = self._settings, self._settings.workers
+        tokenizer = load_tokenizer(settings.models.tokenizer, models_dir=settings.models_dir)
+        worker = IngestWorker(
+            name=f"{socket.gethostname()}-{os.getpid()}",
+            store=self._records.awake,
+            walk=Walk(
+                models=self._models,
+                extractor=ExtractiveSummariser(
+                    tokenizer=tokenizer,
+                    max_entry_tokens=settings.extraction.max_entry_tokens,
+                ),
+                tokenizer=tokenizer,
+                settings=walk_settings(settings),
+            ),
+            clock=SystemClock(),
+            follow_index=await open_index(settings, self._models),
+            leases=workers.leases,
+            messages=workers.messages,
+            ttl_s=workers.lease_s,
+            idle_s=settings.window.idle_s,
+            poll_s=workers.poll_s,
+        )
+        await worker.run()
+
+    def check_health(self) -> None:
+        """Raises what ended the loop, so that Serve replaces the replica."""
+        if self._task.done():
+            self._task.result()
+
+
+class Ingress:
+    """The HTTP application in its replica."""
+
+    async def __init__(  # type: ignore[misc]  # Serve awaits it
+        self,
+        *,
+        settings: AppSettings,
+        embedder: Handle,
+        workers: Handle,
+    ) -> None:
+        self._settings = settings
+        self._workers = workers
+        self._records = open_records(settings.records_url)
+        self._models = ServeModels(embedder=embedder)
+        self._index = await open_index(settings, self._models)
+
+    def __serve_build_asgi_app__(self) -> FastAPI:
+        """The routes over this replica's memory."""
+        return build_api(self._memory(), self._sleep(), limits=self._settings.limits)
+
+    def _memory(self) -> Memory:
+        settings = self._settings
+        return Memory(
+            records=self._records,
+            index=self._index,
+            models=self._models,
+            model=settings.models.embedder,
+            tokenizer=load_tokenizer(settings.models.tokenizer, models_dir=settings.models_dir),
+            clock=SystemClock(),
+            access=Access(
+                keys_required=settings.access.keys_required,
+                default_tenant=TenantId(settings.access.default_tenant),
+            ),
+            recall=settings.recall,
+        )
+
+    def _sleep(self) -> Sleep:
+        return Sleep(
+            store=self._records.sleep,
+            runner=RayRunner(self._settings),
+            index=self._index,
+            clock=SystemClock(),
+        )

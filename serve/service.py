@@ -1,0 +1,328 @@
+"""The memory behind every face: what a route, a job or a test asks of Slowwave."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from actors.records import Records
+from pipeline.awake.normalise import RawMessage, normalise
+from pipeline.entries import CURRENT, Entry, EntryChange, EntryVersion, Kind, Status
+from pipeline.errors import AccessError, InputError
+from pipeline.ids import EntryId, MessageId
+from pipeline.messages import Message, MessageState, NewMessage, Scope, Segment, TenantId
+from pipeline.ports import Clock, Tokenizer
+from pipeline.recall.context import Budget, Context, Remembered, build_context
+from pipeline.recall.lexical import sparse_query
+from pipeline.recall.rank import Ranked, fuse
+from pipeline.recall.text import index_text
+from pipeline.settings import RecallSettings
+from pipeline.state import CollectionInfo, IndexQuery, LedgerRow, Page
+from pipeline.text.languages import language
+from serve.index import AsyncIndex
+from serve.models import AsyncModels
+
+Condition = Callable[[], bool]
+
+DONE = (MessageState.EXTRACTED, MessageState.QUARANTINED)
+RECENT_MESSAGES = 200
+INSTRUCTIONS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A found entry with its rank and what explains it."""
+
+    entry: Entry
+    ranked: Ranked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A context with the messages that its citations name."""
+
+    context: Context
+    messages: Mapping[MessageId, Message]
+    language: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Who calls without a key: a tenant on the local profile, nobody elsewhere."""
+
+    keys_required: bool
+    default_tenant: TenantId
+
+
+class Memory:
+    """Accepts, recalls and corrects, for one tenant per call."""
+
+    def __init__(
+        self,
+        *,
+        records: Records,
+        index: AsyncIndex,
+        models: AsyncModels,
+        model: str,
+        tokenizer: Tokenizer,
+        clock: Clock,
+        access: Access,
+        recall: RecallSettings,
+    ) -> None:
+        self._records = records
+        self._index = index
+        self._models = models
+        self._model = model
+        self._tokenizer = tokenizer
+        self._clock = clock
+        self._access = access
+        self._recall = recall
+
+    async def tenant_of(self, key: str | None) -> TenantId:
+        """The tenant a key belongs to. Raises AccessError."""
+        if key is None and self._access.keys_required:
+            raise AccessError("expected an API key in the Authorization header, got none")
+        if key is None:
+            return self._access.default_tenant
+        now = self._clock.now()
+        tenant, _ = await asyncio.to_thread(self._records.tenants.tenant_of_key, key, now=now)
+        return tenant
+
+    # In -------------------------------------------------------------------------------------
+
+    async def accept(
+        self,
+        scope: Scope,
+        raw: Sequence[RawMessage],
+        *,
+        conversation: str,
+        zone: str | None,
+        key: str | None,
+        body_digest: str,
+    ) -> list[Message]:
+        """The accepted messages; durable when this returns."""
+
+        def write() -> list[Message]:
+            now = self._clock.now()
+            new = self._normalised(scope, raw, conversation=conversation, zone=zone, now=now)
+            return self._records.messages.accept(
+                scope, new, now=now, idempotency_key=key, body_digest=body_digest
+            )
+
+        return await asyncio.to_thread(write)
+
+    def _normalised(
+        self,
+        scope: Scope,
+        raw: Sequence[RawMessage],
+        *,
+        conversation: str,
+        zone: str | None,
+        now: datetime,
+    ) -> list[NewMessage]:
+        previous = None
+        if raw[0].said_at is None:
+            previous = self._records.messages.last_said_at(scope, conversation)
+        return normalise(
+            raw, conversation=conversation, zone=zone, previous_said_at=previous, now=now
+        )
+
+    async def flush(self, scope: Scope) -> int:
+        """Asks that all accepted so far is extracted; returns the last sequence."""
+        return await asyncio.to_thread(self._records.messages.request_flush, scope)
+
+    async def wait_flushed(self, scope: Scope, through: int, *, timeout_s: float) -> bool:
+        """Whether the flush was met and is searchable within the time."""
+
+        def met() -> bool:
+            return self._records.messages.collection(scope).flushed >= through
+
+        return await self._poll(met, scope, timeout_s=timeout_s)
+
+    async def wait_extracted(
+        self, scope: Scope, ids: Sequence[MessageId], *, timeout_s: float
+    ) -> bool:
+        """Whether these messages were extracted and are searchable within the time."""
+
+        def met() -> bool:
+            found = self._records.messages.messages_by_id(scope, ids)
+            return all(message.state in DONE for message in found.values())
+
+        return await self._poll(met, scope, timeout_s=timeout_s)
+
+    async def _poll(
+        self, met: Condition, scope: Scope, *, timeout_s: float, every_s: float = 0.1
+    ) -> bool:
+        try:
+            async with asyncio.timeout(timeout_s):
+                while not await asyncio.to_thread(met):
+                    await asyncio.sleep(every_s)
+                await self._index.follow()
+        except TimeoutError:
+            return False
+        return True
+
+    # What is there --------------------------------------------------------------------------
+
+    async def collections(self, tenant: TenantId) -> list[CollectionInfo]:
+        """All collections of the tenant, by name."""
+        return await asyncio.to_thread(self._records.messages.collections, tenant)
+
+    async def segments(self, scope: Scope) -> list[Segment]:
+        """The collection's segments in order. Raises NotFound for an unknown collection."""
+        await self.collection(scope)
+        return await asyncio.to_thread(self._records.messages.segments, scope)
+
+    async def ready(self) -> None:
+        """Returns when stores and models answer. Raises what keeps them from it."""
+        await asyncio.to_thread(self._records.tenants.tenants)
+        await self._models.embed(["ready"], purpose="query")
+        await self._index.count()
+
+    async def collection(self, scope: Scope) -> CollectionInfo:
+        """How far one collection is. Raises NotFound."""
+        return await asyncio.to_thread(self._records.messages.collection, scope)
+
+    async def messages(self, scope: Scope, *, after: int, limit: int) -> list[Message]:
+        """Messages above a sequence. Raises NotFound for an unknown collection."""
+        await self.collection(scope)
+        return await asyncio.to_thread(
+            self._records.messages.messages, scope, after=after, limit=limit
+        )
+
+    async def sources(self, scope: Scope, entries: Sequence[Entry]) -> dict[MessageId, Message]:
+        """The messages that the entries came from."""
+        ids = list({source for entry in entries for source in entry.sources})
+        return await asyncio.to_thread(self._records.messages.messages_by_id, scope, ids)
+
+    async def entries(
+        self, scope: Scope, *, statuses: Sequence[Status], limit: int, cursor: str | None
+    ) -> Page:
+        """A page of entries, oldest first."""
+        return await asyncio.to_thread(
+            self._records.entries.entries, scope, statuses=statuses, limit=limit, cursor=cursor
+        )
+
+    async def entry(self, tenant: TenantId, entry: EntryId) -> tuple[Scope, Entry]:
+        """One entry of the tenant. Raises NotFound."""
+        return await asyncio.to_thread(self._records.entries.entry, tenant, entry)
+
+    async def history(self, tenant: TenantId, entry: EntryId) -> list[EntryVersion]:
+        """Every version of an entry, oldest first."""
+        return await asyncio.to_thread(self._records.entries.history, tenant, entry)
+
+    async def revise(
+        self, tenant: TenantId, entry: EntryId, change: EntryChange, *, expected_version: int
+    ) -> tuple[Scope, Entry]:
+        """A user's correction as a new version, searchable when this returns."""
+        if change == EntryChange():
+            raise InputError("expected one of text, status, metadata; got none", field="text")
+        scope, old = await self.entry(tenant, entry)
+        vector = None
+        if change.text is not None:
+            text = index_text(change.text, speaker=old.speaker, attributes=None, topic=old.topic)
+            vector = (await self._models.embed([text], purpose="passage"))[0]
+        revised = await asyncio.to_thread(
+            self._records.entries.revise,
+            tenant,
+            entry,
+            change,
+            expected_version=expected_version,
+            vector=vector,
+            model=self._model,
+            why="corrected by a user",
+            now=self._clock.now(),
+        )
+        await self._index.follow()
+        return scope, revised
+
+    # Recall ---------------------------------------------------------------------------------
+
+    async def search(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        limit: int,
+        statuses: Sequence[Status] = (),
+        kinds: Sequence[Kind] = (),
+    ) -> list[Hit]:
+        """The best entries for a query, best first. Raises NotFound for an unknown collection."""
+        await self.collection(scope)
+        wanted = tuple(statuses) or CURRENT
+        vector = (await self._models.embed([query], purpose="query"))[0]
+        asked = IndexQuery(
+            scope=scope,
+            dense=vector,
+            lexical=sparse_query(query),
+            limit=max(limit, self._recall.prefetch),
+            statuses=wanted,
+            kinds=tuple(kinds),
+        )
+        (hits,) = await self._index.search([asked])
+        ranked = fuse(hits, rrf_k=self._recall.rrf_k)
+        found = await asyncio.to_thread(
+            self._records.entries.read_back,
+            scope,
+            [each.entry for each in ranked],
+            statuses=wanted,
+        )
+        kept = [Hit(entry=found[each.entry], ranked=each) for each in ranked if each.entry in found]
+        return kept[:limit]
+
+    async def context(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        budget_tokens: int | None = None,
+        working_memory_tokens: int | None = None,
+    ) -> Recalled:
+        """What a model should read to answer the query, within the budget."""
+        asked = self._recall
+        total = asked.context_tokens if budget_tokens is None else budget_tokens
+        working = (
+            asked.working_memory_tokens if working_memory_tokens is None else working_memory_tokens
+        )
+        hits = await self.search(scope, query, limit=asked.prefetch)
+        sources = await self.sources(scope, [hit.entry for hit in hits])
+        recent, instructions = await asyncio.to_thread(self._standing, scope)
+        built = build_context(
+            ranked=[_remembered(hit.entry, sources) for hit in hits],
+            recent=recent,
+            instructions=instructions,
+            budget=Budget(tokens=total, working_memory_tokens=working),
+            count=self._tokenizer.count,
+            language=language(query),
+        )
+        messages = {**sources, **{message.id: message for message in recent}}
+        return Recalled(context=built, messages=messages, language=language(query))
+
+    def _standing(self, scope: Scope) -> tuple[list[Message], list[Entry]]:
+        """The newest messages and the standing instructions, newest first."""
+        recent = self._records.messages.messages(scope, limit=RECENT_MESSAGES, newest=True)
+        instructions = self._records.entries.of_kind(scope, Kind.INSTRUCTION, limit=INSTRUCTIONS)
+        return recent, instructions
+
+    # Sleep ----------------------------------------------------------------------------------
+
+    async def candidate_texts(
+        self, tenant: TenantId, rows: Sequence[LedgerRow]
+    ) -> Mapping[tuple[str, int], str]:
+        """The texts of the candidate versions that ledger rows name."""
+
+        def read() -> dict[tuple[str, int], str]:
+            texts: dict[tuple[str, int], str] = {}
+            for entry in {each.entry for row in rows for each in row.candidates}:
+                for version in self._records.entries.history(tenant, entry):
+                    texts[(entry, version.entry.version)] = version.entry.text
+            return texts
+
+        return await asyncio.to_thread(read)
+
+
+def _remembered(entry: Entry, sources: Mapping[MessageId, Message]) -> Remembered:
+    present = (sources.get(source) for source in entry.sources)
+    return Remembered(
+        entry=entry, messages=tuple(message for message in present if message is not None)
+    )

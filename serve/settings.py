@@ -1,0 +1,143 @@
+"""The application's settings, read once from a Serve config and passed on as values.
+
+Secrets never stand here: they come from the environment where they are used.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import Field, PositiveFloat, PositiveInt, ValidationError
+
+from pipeline.errors import ConfigError
+from pipeline.settings import (
+    CompressionSettings,
+    ConsolidationSettings,
+    ExtractionSettings,
+    LimitSettings,
+    RecallSettings,
+    Section,
+    SegmentationSettings,
+    ShortTermSettings,
+    WindowSettings,
+)
+
+Positive = Annotated[float, Field(ge=0.0)]
+
+
+class ModelSettings(Section):
+    """Which models: a packaged name, a local folder or a hub name; None leaves a part out."""
+
+    embedder: str = "multilingual-e5-small"
+    tokenizer: str = "multilingual-e5-small"
+    compressor: str | None = "SmolLM2-135M-Instruct"
+    attention: str | None = "multilingual-e5-small"
+    threads: PositiveInt = 2
+
+
+class StoreSettings(Section):
+    """Where state lies; None takes a file under the home folder."""
+
+    records: str | None = None
+    index: Literal["embedded"] | str = "embedded"
+
+
+class AccessSettings(Section):
+    """Who may call: without required keys every caller is the default tenant."""
+
+    keys_required: bool = True
+    default_tenant: str = "default"
+
+
+class WorkerSettings(Section):
+    """The ingest workers' appetite."""
+
+    leases: PositiveInt = 16
+    messages: PositiveInt = 256
+    lease_s: PositiveFloat = 60.0
+    poll_s: PositiveFloat = 0.2
+
+
+class DeploymentSettings(Section):
+    """One Serve deployment: replicas, resources and queue; the rest are Serve's defaults."""
+
+    num_replicas: PositiveInt = 1
+    num_cpus: Positive = 1.0
+    num_gpus: Positive = 0.0
+    max_ongoing_requests: PositiveInt = 16
+    max_queued_requests: PositiveInt = 1000
+
+
+class SleepJobSettings(Section):
+    """Resources of one worker of the sleep job."""
+
+    num_cpus: Positive = 0.25
+    decide_workers: PositiveInt = 1
+
+
+class AppSettings(Section):
+    """Everything ``serve.app:build`` takes; unknown keys are refused by name."""
+
+    home: Path
+    models_dir: Path
+    models: ModelSettings = ModelSettings()
+    stores: StoreSettings = StoreSettings()
+    access: AccessSettings = AccessSettings()
+    workers: WorkerSettings = WorkerSettings()
+    compression: CompressionSettings = CompressionSettings()
+    window: WindowSettings = WindowSettings()
+    segmentation: SegmentationSettings = SegmentationSettings()
+    short_term: ShortTermSettings = ShortTermSettings()
+    extraction: ExtractionSettings = ExtractionSettings()
+    consolidation: ConsolidationSettings = ConsolidationSettings()
+    sleep_job: SleepJobSettings = SleepJobSettings()
+    recall: RecallSettings = RecallSettings()
+    limits: LimitSettings = LimitSettings()
+    deployments: Mapping[str, DeploymentSettings] = Field(default_factory=dict)
+
+    @property
+    def records_url(self) -> str:
+        """The record store's SQLAlchemy URL."""
+        return self.stores.records or f"sqlite:///{self.home / 'records.sqlite'}"
+
+    @property
+    def index_folder(self) -> Path:
+        """Where the embedded index lies."""
+        return self.home / "index"
+
+
+def load(path: Path, *, home: Path, models_dir: Path) -> AppSettings:
+    """The settings of a config file (its ``args`` section) for one home folder.
+
+    Raises:
+        ConfigError: the file cannot be read, or holds an unknown key or a wrong value; the
+            message names the key and what was expected.
+    """
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path} cannot be read as YAML: {error}") from error
+    args = _args(document, path)
+    return parse({**args, "home": home, "models_dir": models_dir})
+
+
+def parse(args: Mapping[str, object]) -> AppSettings:
+    """Settings from plain values. Raises ConfigError naming the key."""
+    try:
+        return AppSettings.model_validate(args)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"setting {where}: {first['msg']}", field=where) from error
+
+
+def _args(document: object, path: Path) -> Mapping[str, object]:
+    match document:
+        case {"applications": [{"name": "slowwave", **application}]}:
+            args = application.get("args") or {}
+            if isinstance(args, dict):
+                return args
+    raise ConfigError(
+        f"{path}: expected a Serve config with one application named slowwave and its args"
+    )

@@ -1,0 +1,125 @@
+"""The real service in a home of its own: what is acknowledged survives whatever is killed."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pipeline.errors import SlowwaveError
+from serve.client import Client
+from serve.local.home import Home, home_at, models_dir
+from serve.local.processes import own_processes
+from serve.local.service import Plan, down, up
+from serve.local.shipped import shipped
+
+pytestmark = [pytest.mark.ray, pytest.mark.models, pytest.mark.slow, pytest.mark.timeout(400)]
+
+SUBJECTS = ("The kettle", "My bicycle", "Our garden", "The old radio", "我的相机", "Her notebook")
+
+
+def start(home: Home) -> Client:
+    plan = Plan(config=shipped("configs/local.yaml"), models_dir=models_dir(), port=None)
+    return Client(up(home, plan, say=lambda line: None).service.url, attempts=1)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory, before: dict[str, float]) -> Iterator[Home]:
+    found = home_at(tmp_path_factory.mktemp("home"))
+    yield found
+    down(found, say=lambda line: None)
+
+
+@pytest.fixture(scope="module")
+def before() -> dict[str, float]:
+    """What lies in the user's Ray folder before anything runs."""
+    return _ray_folder()
+
+
+def _ray_folder() -> dict[str, float]:
+    folder = Path.home() / ".ray"
+    return {str(path): path.stat().st_mtime for path in folder.rglob("*")}
+
+
+class Speaker(threading.Thread):
+    """Says one thing after the other and keeps what was acknowledged."""
+
+    def __init__(self, client: Client, collection: str) -> None:
+        super().__init__(daemon=True)
+        self.acknowledged: list[str] = []
+        self.stopped = threading.Event()
+        self._client = client
+        self._collection = collection
+
+    def run(self) -> None:
+        number = 0
+        while not self.stopped.is_set():
+            name = f"m{number}"
+            text = f"{SUBJECTS[number % len(SUBJECTS)]} has number {number:05d}."
+            message = {"role": "user", "speaker": "Mara", "content": text, "message_id": name}
+            with contextlib.suppress(SlowwaveError):
+                self._client.ingest(self._collection, [message])
+                self.acknowledged.append(name)
+                number += 1
+                continue
+            self.stopped.wait(0.2)
+
+
+def kill_everything(home: Home) -> None:
+    for process in own_processes(home):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
+def kill_the_head(home: Home) -> None:
+    """The GCS, the raylet and the starter of them; replicas and proxies are orphaned."""
+    for process in own_processes(home):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            words = " ".join(process.cmdline())
+            if any(part in words for part in ("gcs_server", "raylet/raylet", "ray.scripts")):
+                os.kill(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("kill", [kill_everything, kill_the_head])
+def test_what_was_acknowledged_is_there_once_after_a_kill(
+    home: Home, kill: Callable[[Home], None]
+) -> None:
+    collection = kill.__name__
+    speaker = Speaker(start(home), collection)
+    speaker.start()
+    deadline = time.monotonic() + 60
+    while len(speaker.acknowledged) < 60 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    victims = {process.pid for process in own_processes(home)}
+
+    kill(home)
+    speaker.stopped.set()
+    speaker.join()
+    client = start(home)
+
+    assert {process.pid for process in own_processes(home)}.isdisjoint(victims)
+    assert client.flush(collection, wait=True)["searchable"]
+    messages = client.messages(collection, limit=1000)
+    names = [message["message_id"] for message in messages]
+    assert len(names) == len(set(names))
+    assert len(speaker.acknowledged) >= 60
+    assert set(speaker.acknowledged) <= set(names)
+    entries = list(client.all_entries(collection))
+    sources = [source["message_id"] for entry in entries for source in entry["sources"]]
+    assert sorted(sources) == sorted(names)
+
+
+def test_down_leaves_no_process_and_the_users_ray_is_untouched(
+    home: Home, before: dict[str, float]
+) -> None:
+    start(home)
+
+    down(home, say=lambda line: None)
+
+    assert own_processes(home) == []
+    assert _ray_folder() == before
