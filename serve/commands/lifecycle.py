@@ -102,7 +102,11 @@ def _show_started(screen: Screen, started: Started) -> None:
     screen.out.print(f"Slowwave {service.version} {state} at [bold]{service.url}[/bold]")
     screen.out.print(f"  API docs       {service.url}/docs")
     screen.out.print(f"  Ray dashboard  {service.dashboard}  (token: {escape(service.token_file)})")
-    screen.out.print(f"  note           {_NOTE}", style="dim")
+    screen.out.print(f"  settings       {escape(service.config)}")
+    if started.is_new:
+        screen.out.print(f"  note           {_NOTE}", style="dim")
+    else:
+        screen.out.print("  `slowwave down` first to start with other settings", style="dim")
 
 
 def _dashboard(home: Home, url: str) -> str | None:

@@ -56,7 +56,7 @@ class Home:
         return self.path / "logs"
 
     def prepare(self) -> None:
-        """Make the folder and what a start needs in it; doing it twice changes nothing.
+        """Make the folder; doing it twice changes nothing.
 
         Raises:
             ConfigError: the folder cannot be written.
@@ -68,11 +68,11 @@ class Home:
             raise ConfigError(
                 f"the folder {self.path} cannot be written: {exc.strerror}", field="SLOWWAVE_HOME"
             ) from exc
-        if not self.token_file.exists():
-            _write_private(self.token_file, secrets.token_hex(32))
 
-    def prepare_runtime(self) -> None:
-        """Make the short-lived folder, private to its owner.
+    def prepare_start(self) -> None:
+        """Make the secret and the short-lived folder, private to their owner.
+
+        Only under the lock: processes of one start must all read the same secret.
 
         Raises:
             ConfigError: someone else owns a folder of that name.
@@ -81,6 +81,8 @@ class Home:
         if self.runtime.stat().st_uid != os.getuid():
             raise ConfigError(f"{self.runtime} belongs to another user", field="SLOWWAVE_HOME")
         self.ray_dir.mkdir(exist_ok=True)
+        if not self.token_file.exists():
+            _write_private(self.token_file, secrets.token_hex(32))
 
 
 def current_home() -> Home:

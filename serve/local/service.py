@@ -27,7 +27,7 @@ Say = Callable[[str], None]
 
 DEPLOYER = "serve.deploy"
 _READY_TIMEOUT_S = 300.0
-_RECOVERY_S = 20.0
+_RECOVERY_S = 60.0
 _PROBE_S = 5.0
 
 
@@ -76,7 +76,7 @@ def up(home: Home, plan: Plan, *, say: Say) -> Started:
 
 def down(home: Home, *, say: Say) -> int:
     """How many processes were ended; 0 where nothing ran. Nothing is left afterwards."""
-    if not home.path.exists():
+    if not home.path.exists() and not own_processes(home):
         return 0
     home.prepare()
     with locked(home, say=say):
@@ -142,7 +142,7 @@ def _clean(home: Home, *, say: Say) -> int:
 
 
 def _start(home: Home, plan: Plan, *, say: Say) -> Service:
-    home.prepare_runtime()
+    home.prepare_start()
     ports = choose(_wanted_port(home, plan))
     env = environment(home, ports, os.environ)
     say("starting Ray")

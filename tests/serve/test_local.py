@@ -1,6 +1,7 @@
 """The local service's parts that need no Ray."""
 
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -55,6 +56,10 @@ def ended(process: "subprocess.Popen[bytes]") -> None:
     process.communicate()
 
 
+def cleared(home: Home) -> None:
+    shutil.rmtree(home.runtime)
+
+
 def test_two_folders_have_different_ids_and_one_folder_always_the_same(tmp_path: Path) -> None:
     assert home_at(tmp_path / "a").id == home_at(tmp_path / "b" / ".." / "a").id
     assert home_at(tmp_path / "a").id != home_at(tmp_path / "b").id
@@ -72,8 +77,10 @@ def test_home_is_where_the_environment_says(
 
 def test_home_and_token_are_for_their_owner_alone(home: Home) -> None:
     home.prepare()
+    home.prepare_start()
     token = home.token_file.read_text()
-    home.prepare()
+    home.prepare_start()
+    cleared(home)
 
     assert home.token_file.read_text() == token
     assert stat.S_IMODE(home.token_file.stat().st_mode) == 0o600
@@ -166,7 +173,8 @@ def test_only_processes_with_this_homes_mark_are_its_own(home: Home, tmp_path: P
 
 
 def test_a_retitled_process_with_a_file_of_the_runtime_folder_is_found(home: Home) -> None:
-    home.prepare_runtime()
+    home.prepare()
+    home.prepare_start()
     held = home.runtime / "log"
     held.write_text("")
     code = "import os, sys, time; f = open(sys.argv[1]); print(1, flush=True); time.sleep(60)"
@@ -191,9 +199,7 @@ def test_a_retitled_process_with_a_file_of_the_runtime_folder_is_found(home: Hom
     finally:
         ended(worker)
         ended(reader)
-        held.unlink()
-        home.ray_dir.rmdir()
-        home.runtime.rmdir()
+        cleared(home)
 
 
 def test_orphans_in_the_session_of_a_marked_process_are_its_own(home: Home) -> None:
@@ -230,6 +236,13 @@ def test_down_where_nothing_runs_ends_nothing_and_makes_no_folder(home: Home) ->
     assert not home.path.exists()
 
 
+def test_down_ends_the_processes_of_a_home_whose_folder_is_gone(home: Home) -> None:
+    left = marked(home)
+
+    assert down(home, say=print) == 1
+    ended(left)
+
+
 def test_down_ends_what_a_killed_service_left(home: Home) -> None:
     home.prepare()
     left = marked(home)
@@ -264,7 +277,7 @@ def test_a_second_command_waits_for_the_first_and_says_so(home: Home) -> None:
 
 def test_nothing_of_another_ray_reaches_our_environment(home: Home) -> None:
     home.prepare()
-    home.prepare_runtime()
+    home.prepare_start()
     caller = {
         "PATH": "/bin",
         "RAY_ADDRESS": "10.0.0.1:6379",
@@ -279,6 +292,4 @@ def test_nothing_of_another_ray_reaches_our_environment(home: Home) -> None:
     assert env["RAY_memory_usage_threshold"] == "0.9"
     assert env["RAY_AUTH_TOKEN_PATH"] == str(home.token_file)
     assert env[MARK] == home.id
-    (home.runtime / "haproxy").unlink(missing_ok=True)
-    home.ray_dir.rmdir()
-    home.runtime.rmdir()
+    cleared(home)
