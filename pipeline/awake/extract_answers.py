@@ -92,12 +92,16 @@ def _listed(spans: list[Span]) -> str:
     heads = list(dict.fromkeys(h for h in found if h and h.lower() not in _GENERAL))[:MOST_HEADS]
     if len(heads) < 2:
         return ""
-    titles = [_plain(span) for span in spans[:2] if span.text.endswith((":", "："))]
+    titles = [_plain(span) for span in spans[:4] if _is_title(span)]
     title = without_interjections(titles[0]) if titles else ""
     title = "" if _OFFER.match(title) else title
     chinese = bool(_HAN.search(heads[0]))
     listed = ("；" if chinese else "; ").join(head for head in heads if not title.startswith(head))
     return f"{title}{'' if chinese or not title else ' '}{listed}{'。' if chinese else '.'}"
+
+
+def _is_title(span: Span) -> bool:
+    return span.kind is SpanKind.PROSE and span.text.endswith((":", "："))
 
 
 def _head(span: Span) -> str:

@@ -65,8 +65,8 @@ _BARE_CHINESE = re.compile(
 _CONTENT = re.compile(r"[A-Za-z]{4,}|\d+")
 _HAN = re.compile(r"[㐀-鿿]")
 _PARTICLE = re.compile(r"(?:，?好吗|，?可以吗|，?行吗|吗|呢|么)$")
-TELLING_WORDS = 5
-TELLING_HAN = 12
+TELLING_WORDS = 9
+TELLING_HAN = 24
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,8 +93,10 @@ _OPEN_CHINESE = re.compile(
     r"^(?:它|他|她|这|那|其|但|而且|而|所以|因为|因此|并且|并|不过|然后|另外|还|也|同时|尤其|特别是|比如|例如|"
     r"否则|只是|可是|于是|接着|最后|以前|否)"
 )
+_ASKING = re.compile(r"^(?:请|麻烦|帮我|please\b)", re.IGNORECASE)
 _QUESTION = re.compile(r"[?？][\s\"'”’」)）]*$")
-_BARE_QUESTION = re.compile(r"(?:吗|呢|么)[。!！]?$")
+_BARE_ASKING = re.compile(r"^(?:请|麻烦|帮我|please\b)", re.IGNORECASE)
+_QUESTION = re.compile(r"(?:吗|呢|么)[。!！]?$")
 _THEN_ASKS = re.compile(
     r"^(?P<said>(?=.*\b(?:i|i['’]\w+|my|we|our)\b).{15,}?)(?:,| -|;) (?:and |so |but )?"
     r"(?P<asked>(?:(?:can|could|would|will) you|please|what|how|which|is there|are there|do you|"
@@ -132,7 +134,7 @@ def without_interjections(text: str) -> str:
     if _ONLY.match(text) or _ONLY_CHINESE.match(text):
         return text
     bare = _LEADING_CHINESE.sub("", _LEADING.sub("", text))
-    return bare[:1].upper() + bare[1:] if bare else text
+    return text if bare in ("", text) else bare[:1].upper() + bare[1:]
 
 
 def is_short(text: str) -> bool:
@@ -189,7 +191,8 @@ def _parted(text: str) -> list[str]:
     for rule, mark in ((_THEN_ASKS, "."), (_THEN_ASKS_CHINESE, "。")):
         found = rule.match(text)
         if found:
-            return [f"{found['said'].rstrip(',，;； ')}{mark}", found["asked"]]
+            asked = found["asked"]
+            return [f"{found['said'].rstrip(',，;； ')}{mark}", asked[:1].upper() + asked[1:]]
     return [text]
 
 
@@ -200,7 +203,8 @@ def _sentence(text: str, span: Span, heading: str, found: list[Unit]) -> None:
     elif is_question(text) and not is_small_talk(text):
         found.append(Unit(text, UnitKind.ASKED))
     elif not is_small_talk(text):
-        is_open = bool(_OPEN.match(text) or _OPEN_CHINESE.match(text)) or is_short(text)
+        leans = _OPEN.match(text) or _OPEN_CHINESE.match(text) or is_short(text)
+        is_open = bool(leans) and not _ASKING.match(text)
         lead_in = f"{heading}: " if heading and span.kind is SpanKind.ITEM else ""
         found.append(Unit(lead_in + text, UnitKind.SAID, is_open))
 

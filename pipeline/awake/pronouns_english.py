@@ -55,6 +55,7 @@ _NO_LONGER_SURE = frozenset(
 )
 _OWN_AUXILIARIES = frozenset({"am", "haven't", "don't", "have"})
 _SPEAKING = frozenset({"spoke", "talked", "chatted", "talk", "chat", "speak", "meet"})
+_OWNERS = frozenset({"my", "our", "his", "her", "their", "your", "the"})
 _LOOK_AHEAD = 8
 
 
@@ -122,7 +123,10 @@ def _is_roman_numeral(words: _Words, place: int) -> bool:
     """``World War I``, ``Part I``: a capital noun before, no verb after."""
     before = words.neighbour(place, -1)
     if before < 0 and words.tokens[place] == "I":
-        return words.tokens[place + 1 : place + 2] == [". "]
+        return words.starts(place) and "".join(words.tokens[place + 1 : place + 2])[:1] in {
+            ".",
+            ")",
+        }
     if words.tokens[place] != "I" or before < 0 or not words.tokens[before][0].isupper():
         return False
     after = words.low(words.neighbour(place, 1))
@@ -172,8 +176,11 @@ def _subject(words: _Words, place: int, name: str) -> None:
 
 def _joins_subjects(words: _Words, conjunction: int) -> bool:
     """``My wife and I like``: two subjects; ``I cook and I like`` are two sentences."""
-    before = words.neighbour(conjunction, -1)
-    return before >= 0 and not is_past(words.low(before)) and words.low(before) not in VERBS
+    noun = words.neighbour(conjunction, -1)
+    owner = words.neighbour(noun, -1) if noun >= 0 else -1
+    if noun < 0 or words.low(owner).endswith("'s") or words.low(owner) in _OWNERS:
+        return noun >= 0
+    return words.tokens[noun][0].isupper() and words.low(noun) not in VERBS
 
 
 def _agree_inverted(words: _Words, auxiliary: int) -> None:

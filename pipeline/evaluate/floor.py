@@ -9,9 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-import jieba
 import numpy as np
 from numpy.typing import NDArray
+
+from pipeline.text.dictionary import chinese_words
 
 K1 = 1.5
 B = 0.75
@@ -27,7 +28,7 @@ def words(text: str) -> list[str]:
     """Lowercase words; runs that hold Chinese characters are cut by jieba."""
     found: list[str] = []
     for run in _WORD.findall(text.lower()):
-        found.extend(jieba.lcut(run) if _CJK.search(run) else [run])
+        found.extend(chinese_words().cut(run) if _CJK.search(run) else [run])
     return found
 
 
