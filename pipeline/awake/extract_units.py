@@ -95,8 +95,7 @@ _OPEN_CHINESE = re.compile(
 )
 _ASKING = re.compile(r"^(?:请|麻烦|帮我|please\b)", re.IGNORECASE)
 _QUESTION = re.compile(r"[?？][\s\"'”’」)）]*$")
-_BARE_ASKING = re.compile(r"^(?:请|麻烦|帮我|please\b)", re.IGNORECASE)
-_QUESTION = re.compile(r"(?:吗|呢|么)[。!！]?$")
+_BARE_QUESTION = re.compile(r"(?:吗|呢|么)[。!！]?$")
 _THEN_ASKS = re.compile(
     r"^(?P<said>(?=.*\b(?:i|i['’]\w+|my|we|our)\b).{15,}?)(?:,| -|;) (?:and |so |but )?"
     r"(?P<asked>(?:(?:can|could|would|will) you|please|what|how|which|is there|are there|do you|"
