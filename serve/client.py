@@ -132,6 +132,10 @@ class Client:
         reply = self._call("GET", "/v1/collections")
         return cast(list[replies.Collection], reply["collections"])
 
+    def collection(self, collection: str) -> replies.Collection:
+        """How far one collection is. Raises NotFound."""
+        return cast(replies.Collection, self._call("GET", f"/v1/collections/{_quoted(collection)}"))
+
     def segments(self, collection: str) -> list[replies.Segment]:
         """The segments, by first sequence."""
         reply = self._call("GET", _path(collection, "segments"))

@@ -1,5 +1,6 @@
 """``ingest``: a file of conversations into memory, checked whole before anything is sent."""
 
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pipeline.errors import InputError
+from pipeline.errors import InputError, NotFound, StoreError
 from serve.client import Client
 from serve.commands.connection import connect
 from serve.commands.parcels import Thread, check, parcels, threads
@@ -20,6 +21,7 @@ from serve.formats import read
 from serve.replies import Collection
 
 _POLL_S = 0.5
+_STUCK_S = 300.0
 
 
 class Form(StrEnum):
@@ -123,20 +125,36 @@ def send(client: Client, outgoing: Sequence[Thread], *, screen: Screen, wait: bo
 
 
 def _totals(client: Client, names: Sequence[str]) -> list[Collection]:
-    return [each for each in client.collections() if each["collection"] in names]
+    found: list[Collection] = []
+    for name in names:
+        # A collection begins with its first message.
+        with contextlib.suppress(NotFound):
+            found.append(client.collection(name))
+    return found
 
 
 def _settle(client: Client, names: Sequence[str], screen: Screen) -> None:
-    """Return when nothing of these collections is pending and the index has caught up."""
+    """Return when nothing of these collections is pending and the index has caught up.
+
+    Raises:
+        StoreError: nothing has moved for minutes; what was sent is safe all the same.
+    """
     for name in names:
         client.flush(name)
     left = _left(client, names)
+    moved = time.monotonic()
     with screen.progress("extracting", left) as advance:
         while left:
             time.sleep(_POLL_S)
             now = _left(client, names)
             advance(left - now)
+            moved = time.monotonic() if now != left else moved
             left = now
+            if time.monotonic() - moved > _STUCK_S:
+                raise StoreError(
+                    f"{left} messages are accepted but nothing moved for {_STUCK_S:.0f} s; "
+                    "they are not lost, see `slowwave status`"
+                )
 
 
 def _left(client: Client, names: Sequence[str]) -> int:

@@ -57,6 +57,7 @@ COLLECTION = {
 ANSWERS: dict[str, list[Answer | None]] = {
     "GET /readyz": [Answer()],
     "GET /v1/collections": [Answer(body={"collections": [COLLECTION]})],
+    "GET /v1/collections/ana": [Answer(body=COLLECTION)],
     "POST /v1/collections/ana/search": [
         Answer(body={"hits": [{"entry": ENTRY, "score": 0.5, "explain": None}]})
     ],
