@@ -33,7 +33,9 @@ _NEGATION = re.compile(
     r"\w+n['’]t|dont|cant|wont|didnt|doesnt|isnt)",
     re.IGNORECASE,
 )
-_HAN_NEGATION = re.compile(r"[不没沒未无無勿莫别甭]|并非|從不|从不|从未|绝不|毫无|拒绝|除非|除了")
+_HAN_NEGATION = re.compile(
+    r"[不没沒未无無勿莫别甭]\w*|\w*[不没沒未无無]|\w*勿\w*|并非|拒绝|除非|除了"
+)
 _CONJUNCTIONS = (
     "不过 不仅 不但 不管 不论 不断 不久 不同 不少 未来 无论 无锡 别人 别的 别墅 别名 别致"
 )
@@ -89,7 +91,8 @@ def words(text: str) -> list[Word]:
     names = _names(text, found)
     tiers = [_tier(item, names) for item in found]
     for i in range(1, len(found)):
-        if tiers[i] == Tier.ORDINARY and _belongs(text, found[i - 1], found[i]):
+        is_open = tiers[i] == Tier.ORDINARY and not _is_small(found[i])
+        if is_open and (_is_counted(text, found, i) or _is_denied(text, found, i)):
             tiers[i] = Tier.KEPT
     return [
         replace(item.word, tier=tier, is_small=_is_small(item))
@@ -168,23 +171,36 @@ def _is_telling_han(word: str) -> bool:
 
 
 def _is_han_negation(word: str) -> bool:
-    return bool(_HAN_NEGATION.match(word)) and word not in _NOT_NEGATIONS
+    return bool(_HAN_NEGATION.fullmatch(word)) and word not in _NOT_NEGATIONS
 
 
-def _belongs(text: str, before: _Found, after: _Found) -> bool:
-    """Whether a word is denied or counted by the one before it."""
-    between = text[before.word.end : after.word.start]
-    if after.sort not in ("word", "han") or between not in ("", " "):
+def _is_counted(text: str, found: Sequence[_Found], i: int) -> bool:
+    """Whether the word is what the number before it counts; a number with a unit needs none."""
+    before, after = found[i - 1], found[i]
+    if not _touch(text, before, after) or after.sort not in ("word", "han"):
         return False
-    if _is_small(after):
-        return False
-    counts = before.sort == "number" or before.word.text.lower() in _NUMBER_WORDS
-    if counts and after.sort == "han":
-        return len(after.word.text) == 1
-    is_negation = _NEGATION.fullmatch(before.word.text) or (
-        before.sort == "han" and _is_han_negation(before.word.text)
-    )
-    return counts or bool(is_negation)
+    is_bare = before.sort == "number" and before.word.text[-1].isdigit()
+    is_number = is_bare or before.word.text.lower() in _NUMBER_WORDS
+    return is_number and (after.sort == "word" or len(after.word.text) == 1)
+
+
+def _is_denied(text: str, found: Sequence[_Found], i: int) -> bool:
+    """Whether a negation stands before the word, but for a function word between them."""
+    before = i - 1
+    if before and _is_small(found[before]) and found[before].sort in ("word", "han"):
+        before -= 1
+    stretch = [_touch(text, found[k], found[k + 1]) for k in range(before, i)]
+    return all(stretch) and found[i].sort in ("word", "han") and _is_negation(found[before])
+
+
+def _touch(text: str, before: _Found, after: _Found) -> bool:
+    return text[before.word.end : after.word.start] in ("", " ")
+
+
+def _is_negation(found: _Found) -> bool:
+    if found.sort == "han":
+        return _is_han_negation(found.word.text)
+    return bool(_NEGATION.fullmatch(found.word.text))
 
 
 def _names(text: str, found: Sequence[_Found]) -> frozenset[int]:
