@@ -5,6 +5,7 @@ changes nothing twice. Knows Ray; what each stage does is in ``sleep_stages``.
 """
 
 import pickle
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -130,7 +131,9 @@ def _run_job(
     context.print_on_execution_start = progress
     context.target_max_block_size = BLOCK_BYTES
     sink = _LedgerDatasink(run, parts)
-    with DataContext.current(context):
+    with DataContext.current(context), warnings.catch_warnings():
+        # A small run has fewer blocks than a stage may have workers, which is as it should be.
+        warnings.filterwarnings("ignore", "The maximum number of concurrent tasks", UserWarning)
         source = _DueCollections(due, parts)
         decided = _decided(source, parts, settings, workers)
         _grouped(decided, source, workers.writers).write_datasink(
@@ -151,7 +154,7 @@ def _decided(
         concurrency=workers.readers,
         override_num_blocks=len(source.packed),
     ).map_batches(
-        partial(_neighbours, settings=settings, min_similarity=parts.min_similarity),
+        partial(find_neighbours, settings=settings, min_similarity=parts.min_similarity),
         batch_size=1,
         batch_format="pyarrow",
         num_cpus=workers.neighbour_cpus,
@@ -160,19 +163,19 @@ def _decided(
     return (
         _grouped(found, source, workers.queuers)
         .map_batches(
-            _queue,
+            queue_targets,
             batch_size=None,
             batch_format="pyarrow",
             num_cpus=workers.queue_cpus,
             compute=TaskPoolStrategy(size=workers.queuers),
         )
         .map_batches(
-            _Decide,
+            Decide,
             fn_constructor_args=(parts,),
             batch_size=1,
             batch_format="pyarrow",
             num_cpus=workers.decide_cpus,
-            compute=ActorPoolStrategy(min_size=1, max_size=workers.deciders),
+            compute=ActorPoolStrategy(size=workers.deciders),
         )
     )
 
@@ -252,9 +255,10 @@ def _read(scopes: Sequence[Scope], parts: SleepParts) -> Iterator[pa.Table]:
         yield _table(small)
 
 
-def _neighbours(
+def find_neighbours(
     batch: pa.Table, *, settings: ConsolidationSettings, min_similarity: float
 ) -> pa.Table:
+    """Parts to links. Stages show their names in the Ray dashboard, so these have plain ones."""
     return _table(
         one
         if isinstance(one, Broken)
@@ -263,14 +267,15 @@ def _neighbours(
     )
 
 
-def _queue(block: pa.Table) -> pa.Table:
+def queue_targets(block: pa.Table) -> pa.Table:
+    """Links, a collection in one block, to cases."""
     queued: list[Item] = []
     for group in _by_collection(block):
         queued += group if isinstance(group[0], Broken) else invert(group)
     return _table(queued)
 
 
-class _Decide:
+class Decide:
     """One worker of the decide stage."""
 
     def __init__(self, parts: SleepParts) -> None:
@@ -282,6 +287,7 @@ class _Decide:
         )
 
     def __call__(self, batch: pa.Table) -> pa.Table:
+        """Cases to decisions."""
         return _table(
             one if isinstance(one, Broken) else self._deciding.decide(one) for one in _items(batch)
         )

@@ -24,7 +24,7 @@ from pipeline.state import LedgerItem, LedgerRow, SleepRun, Snapshot
 BLOCK = 512
 """Rows whose products are in memory at a time."""
 
-PRODUCTS = 500_000_000
+PRODUCTS = 200_000_000
 """Compared pairs in one part of a collection: some seconds of one core."""
 
 TARGETS = 64

@@ -1,8 +1,10 @@
 """The sleep job on a small Ray cluster of its own, with a scripted decider and SQLite."""
 
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -48,6 +50,8 @@ from pipeline.state import LedgerItem, LedgerRow, SleepRun
 
 pytestmark = [
     pytest.mark.ray,
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::FutureWarning"),
@@ -220,23 +224,27 @@ class Home:
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def cluster() -> Iterator[None]:
     import ray
     from ray import cloudpickle
 
+    before = os.environ.get("RAY_AUTH_MODE")
     os.environ["RAY_AUTH_MODE"] = "disabled"
-    short = Path(f"/tmp/sw-{uuid.uuid4().hex[:6]}")  # Ray's sockets need a short path
+    folder = tempfile.mkdtemp(prefix="sw-")  # Ray's sockets need a short path
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     ray.init(
         address="local",
         num_cpus=6,
         include_dashboard=False,
-        _temp_dir=str(short),
+        _temp_dir=folder,
         log_to_driver=False,
     )
     yield
     ray.shutdown()
     cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+    shutil.rmtree(folder, ignore_errors=True)
+    if before is None:
+        del os.environ["RAY_AUTH_MODE"]
 
 
 @pytest.fixture
@@ -257,7 +265,7 @@ def consolidate(cluster: None) -> Consolidate:
     def run(one: SleepRun, parts: Any, **more: Any) -> Mapping[str, int]:
         task = ray.remote(num_cpus=0.1, max_retries=0)(job)
         totals: Mapping[str, int] = ray.get(
-            task.remote(one, parts=parts, settings=SETTINGS, **more), timeout=90
+            task.remote(one, parts=parts, settings=SETTINGS, **more), timeout=240
         )
         return totals
 
