@@ -126,8 +126,12 @@ def test_inversion_grows_with_the_number_of_links() -> None:
             newer=newer,
             scores=rng.random(count).astype(np.float32),
         )
-        begin = time.process_time()
-        queue([part])
-        seconds[count] = time.process_time() - begin
+        seconds[count] = min(_seconds(part) for _ in range(3))
 
-    assert seconds[1_000_000] < 20 * seconds[100_000]
+    assert seconds[1_000_000] < 30 * seconds[100_000]  # a hundredfold if it were quadratic
+
+
+def _seconds(part: Links) -> float:
+    begin = time.process_time()
+    queue([part])
+    return time.process_time() - begin
