@@ -115,10 +115,9 @@ def test_scores_of_another_shape_are_refused() -> None:
         )
 
 
-@pytest.mark.slow
 def test_inversion_grows_with_the_number_of_links() -> None:
     seconds = {}
-    for count in (100_000, 1_000_000):
+    for count in (20_000, 200_000):
         rng = np.random.default_rng(count)
         newer = np.repeat(np.arange(1, count // 10 + 1), 10)
         part = Links(
@@ -128,7 +127,7 @@ def test_inversion_grows_with_the_number_of_links() -> None:
         )
         seconds[count] = min(_seconds(part) for _ in range(3))
 
-    assert seconds[1_000_000] < 30 * seconds[100_000]  # a hundredfold if it were quadratic
+    assert seconds[200_000] < 30 * seconds[20_000]  # a hundredfold if it were quadratic
 
 
 def _seconds(part: Links) -> float:
