@@ -2,6 +2,7 @@
 
 import re
 
+from pipeline.awake.pronouns_verbs import VERBS
 from pipeline.text.dictionary import chinese_tags
 
 MOST = 12
@@ -40,9 +41,14 @@ def _latin(text: str, known: frozenset[str]) -> list[str]:
 def _bare(name: str) -> str:
     """The name without the small words that a sentence or a question begins with."""
     words = name.split(" ")
-    while words and words[0] in _NO_NAMES:
+    while words and (words[0] in _NO_NAMES or _is_verb(words)):
         del words[0]
     return " ".join(words)
+
+
+def _is_verb(words: list[str]) -> bool:
+    """``Keep Mara``: an imperative in front of a name."""
+    return len(words) > 1 and words[0].lower() in VERBS
 
 
 def _is_name(text: str, match: re.Match[str], known: frozenset[str]) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.awake.extract_units import without_interjections
 from pipeline.awake.pronouns import Voices
-from pipeline.awake.pronouns_verbs import PAST, VERBS, third_person
+from pipeline.awake.pronouns_verbs import ADVERBS, PAST, VERBS, is_past, third_person
 
 _ASKS_TO = re.compile(
     r"^(?:(?:so|and|also|then|now|ok|okay|but),? )?(?:please |kindly )?(?:(?:can|could|would|will) "
@@ -49,10 +49,11 @@ _PROGRESSIVE = re.compile(
     r"trying to|getting ready|going to (?!the )|heading to|gonna)",
     re.IGNORECASE,
 )
+_HOW_LONG = frozenset({"", "a", "an", "so", "too", "some", "ages", "years", "long"})
 _ELIDED = re.compile(
     r"^(?P<adverb>(?:really|also|still|just|definitely|totally|always) )?(?P<verb>love|loved|"
-    r"hate|hope|wish|miss|appreciate|enjoyed|needed|wanted|decided|started|finished|moved|joined|visited|"
-    r"managed|planned|tried)\b(?! (?:you|u)\b(?! \w))",
+    r"hate|hope|wish|miss|appreciate|enjoyed|needed|wanted|decided|started|"
+    r"finished|moved|joined|visited|managed|planned|tried)\b(?! (?:you|u)\b(?! \w))",
     re.IGNORECASE,
 )
 _MODAL = re.compile(
@@ -125,6 +126,10 @@ class Phrases:
         if _PROGRESSIVE.match(said) or verb in _PARTICIPLES:
             return f"{name} is {_lower(told)}"
         follows = (first[2] or "").lower()
+        if verb == "been" and follows not in _HOW_LONG:
+            return f"{name} has {_lower(told)}"
+        if verb in ADVERBS and is_past(follows):
+            return f"{name} {_lower(told)}"
         is_past = verb in PAST and verb not in VERBS and verb not in {"left", "lost", "set"}
         if (
             is_past

@@ -76,7 +76,7 @@ _EMPTY = re.compile(
     r".{0,25}|(?:really )?(?:glad|happy|sorry|great|good|nice|sad) to hear (?:it|that|from you)?\b"
     r".{0,25}|anything new\b.{0,20}|bye\b.{0,20}|(?:let me know|feel free)\b.{0,70}|"
     r"(?:thanks?(?: you)?(?: so much| a lot| again)?|cheers) for .{1,30}|me too|same here|"
-    r"(?:all the best|good luck|best of luck)\b.{0,40}|"
+    r"you(?:['’]ve)? got this\b.{0,15}|(?:all the best|good luck|best of luck)\b.{0,40}|"
     r"keep (?:it up|me posted|in touch)\b.{0,20}|"
     r"(?:that|it|this)?(?:['’]s| is|s| sounds| looks)? ?(?:so |really |"
     r"just |pretty |totally |super )*(?:awesome|great|cool|amazing|nice|sweet|good|wonderful|"
@@ -235,11 +235,7 @@ def _may_join(before: Unit, piece: Unit, *, first: bool) -> bool:
 
 
 def _glued(before: str, after: str) -> str:
-    return (
-        before + after
-        if _HAN.match(after[:1]) and before[-1:] in "。！？；，"
-        else f"{before} {after}"
-    )
+    return before + after if before[-1:] in "。！？；，" else f"{before} {after}"
 
 
 def _ended(text: str) -> str:

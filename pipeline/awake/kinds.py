@@ -13,10 +13,9 @@ def _any(english: str, chinese: str) -> re.Pattern[str]:
 
 
 _INSTRUCTION = _any(
-    r"from now on|in (?:the )?future,? (?:please|always|never)|(?<!can )(?<!i )(?<!we )(?<!to )"
-    r"always (?:answer|reply|use|call|"
-    r"give|include|write|keep|show|start|end|remind|ask|respond|format|add|put|check)|"
-    r"never (?:answer|reply|use|call|mention|give|include|write|show|suggest|ask|recommend)|"
+    r"from now on|in (?:the )?future,? (?:please|always|never)|"
+    r"(?:^|[.,;:!?] |please |you (?:should|must) )(?:always|never) (?:answer|reply|use|call|give|"
+    r"include|write|keep|show|start|end|remind|ask|respond|format|add|put|check|mention|suggest)|"
     r"(?:please )?(?:remember|note|keep in mind) that|call me|"
     r"(?:please )?make sure (?:that |to |you)"
     r"|please (?:don['’]t|do not|stop|keep|use|avoid|answer|reply|respond|speak)|"
@@ -27,7 +26,7 @@ _INSTRUCTION = _any(
 _TASK = _any(
     r"(?:need|have|has|got|gotta|supposed) to|must(?! have| be|['’]ve)|"
     r"should (?:finish|submit|send|call|book|buy|pay)|"
-    r"remind me|deadline|due (?:on|by|in|date)|to-?do|(?:hand|turn) (?:it )?in by|"
+    r"remind me (?:to|about|on|at|in|that|tomorrow|when)|deadline|due (?:on|by|in|date)|to-?do|(?:hand|turn) (?:it )?in by|"
     r"don['’]t (?:let me )?forget",
     r"提醒|待办|截止|截稿|(?:需要|还得|得|必须|要)(?:在.{1,12}前)?(?:去|交|做|完成|提交|买|办|准备|"
     r"处理|联系|确认|修|补|发|整理|写|改)|记得|别忘|打算|计划",

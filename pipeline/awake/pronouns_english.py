@@ -25,7 +25,7 @@ _ANYBODY = re.compile(
     r"\b(?:makes|making|helps|lets|gives|keeps|teaches|allows|takes|brings|gets|"
     r"when(?:ever)?|once|where|before|after|while|unless|what) you\b"
     r"|\byou (?:never know|can never|just never|guys|know what|have to admit)\b"
-    r"|\b(?:thank|thanks to|see|catch) you\b",
+    r"|\b(?:thank|thanks to|see|catch) you\b|\byou (?:all|both|two|folks)\b",
     re.IGNORECASE,
 )
 _INVERTING_WORDS = """
@@ -92,7 +92,8 @@ class _Words:
 
 def retold_in_english(sentence: str, speaker: str, addressee: str | None) -> str:
     """``I'm moving to my aunt's`` said by Mara is ``Mara is moving to Mara's aunt's``."""
-    return "".join(_one(part, speaker, addressee) for part in _SENTENCES.split(sentence))
+    told = "".join(_one(part, speaker, addressee) for part in _SENTENCES.split(sentence))
+    return re.sub(rf", {re.escape(addressee)}(?=[.!?])", "", told) if addressee else told
 
 
 def _one(sentence: str, speaker: str, addressee: str | None) -> str:
