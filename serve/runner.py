@@ -6,9 +6,9 @@ import logging
 from collections.abc import Sequence
 
 import ray
-from actors.calibration import thresholds
 from ray import serve as ray_serve
 
+from actors.calibration import thresholds
 from actors.clock import SystemClock
 from actors.records import open_records
 from actors.rules import RuleDecider
@@ -16,7 +16,7 @@ from pipeline.ports import Decider, SleepStore, Vectors
 from pipeline.state import SleepRun
 from serve.models import Purpose
 from serve.settings import AppSettings
-from serve.sleep_job import SleepParts, consolidate
+from serve.sleep_job import JobWorkers, SleepParts, consolidate
 
 log = logging.getLogger("slowwave.sleep")
 
@@ -79,6 +79,7 @@ def run_to_end(run: SleepRun, settings: AppSettings, collection: str | None) -> 
             parts=sleep_parts(settings),
             settings=settings.consolidation,
             collection=collection,
+            workers=JobWorkers(**settings.sleep_job.model_dump()),
         )
     except Exception as error:
         done = getattr(error, "totals", {})

@@ -70,10 +70,13 @@ class DeploymentSettings(Section):
 
 
 class SleepJobSettings(Section):
-    """Resources of one worker of the sleep job."""
+    """How many workers the stages of the sleep job have at most."""
 
-    num_cpus: Positive = 0.25
-    decide_workers: PositiveInt = 1
+    readers: PositiveInt = 2
+    neighbours: PositiveInt = 2
+    queuers: PositiveInt = 2
+    deciders: PositiveInt = 1
+    writers: PositiveInt = 2
 
 
 class AppSettings(Section):
