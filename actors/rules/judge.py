@@ -1,0 +1,24 @@
+"""Compares two readings: does the newer one conflict with the older, refine it, or neither.
+
+Language-independent. Conflicts are looked for first; what no rule recognises is unsure, and unsure
+means ignore.
+"""
+
+from actors.rules.conflicts import CONFLICTS
+from actors.rules.reading import Reading
+from actors.rules.refinements import refinement
+from actors.rules.verdict import Action, Verdict, Why
+
+
+def compare(target: Reading, candidate: Reading) -> Verdict:
+    """The verdict on an older and a newer sentence."""
+    if target.is_question or candidate.is_question:
+        return Verdict(action=Action.IGNORE, why=Why.QUESTION)
+    for why, rule in CONFLICTS:
+        if rule(target, candidate):
+            return Verdict(action=Action.DELETE, why=why)
+    refined = refinement(target, candidate)
+    if refined:
+        return Verdict(action=Action.UPDATE, why=refined)
+    is_other = target.main.person != candidate.main.person
+    return Verdict(action=Action.IGNORE, why=Why.SUBJECT if is_other else Why.UNRELATED)
