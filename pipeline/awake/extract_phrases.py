@@ -49,6 +49,8 @@ _PROGRESSIVE = re.compile(
     r"trying to|getting ready|going to (?!the )|heading to|gonna)",
     re.IGNORECASE,
 )
+_AMBIGUOUS = frozenset({"left", "lost", "set", "cut", "hit", "put", "read"})
+_OWNED = frozenset({"my", "the", "a", "an", "our"})
 _HOW_LONG = frozenset({"", "a", "an", "so", "too", "some", "ages", "years", "long"})
 _ELIDED = re.compile(
     r"^(?P<adverb>(?:really|also|still|just|definitely|totally|always) )?(?P<verb>love|loved|"
@@ -130,12 +132,8 @@ class Phrases:
             return f"{name} has {_lower(told)}"
         if verb in ADVERBS and is_past(follows):
             return f"{name} {_lower(told)}"
-        is_past = verb in PAST and verb not in VERBS and verb not in {"left", "lost", "set"}
-        if (
-            is_past
-            or (verb in {"lost", "left"} and follows in {"my", "the", "a"})
-            or _MODAL.match(said)
-        ):
+        plain = verb in PAST and verb not in VERBS and verb not in _AMBIGUOUS
+        if plain or (verb in {"lost", "left"} and follows in _OWNED) or _MODAL.match(said):
             return f"{name} {_lower(told)}"
         return told
 

@@ -26,7 +26,8 @@ _INSTRUCTION = _any(
 _TASK = _any(
     r"(?:need|have|has|got|gotta|supposed) to|must(?! have| be|['’]ve)|"
     r"should (?:finish|submit|send|call|book|buy|pay)|"
-    r"remind me (?:to|about|on|at|in|that|tomorrow|when)|deadline|due (?:on|by|in|date)|to-?do|(?:hand|turn) (?:it )?in by|"
+    r"remind me (?:to|about|on|at|in|that|tomorrow|when)|deadline|due (?:on|by|in|date)|"
+    r"to-?do|(?:hand|turn) (?:it )?in by|"
     r"don['’]t (?:let me )?forget",
     r"提醒|待办|截止|截稿|(?:需要|还得|得|必须|要)(?:在.{1,12}前)?(?:去|交|做|完成|提交|买|办|准备|"
     r"处理|联系|确认|修|补|发|整理|写|改)|记得|别忘|打算|计划",
