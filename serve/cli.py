@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no service answers, 13
 
 import contextlib
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -59,7 +60,8 @@ def run(words: Sequence[str]) -> int:
 
 
 def main() -> None:
-    """The console script."""
+    """The console script; SIGTERM ends a command as Ctrl-C does, so that it cleans up."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(run(sys.argv[1:]))
 
 
