@@ -8,9 +8,9 @@ import logging
 import os
 import socket
 
-from actors.calibration import thresholds
 from fastapi import FastAPI
 
+from actors.calibration import thresholds
 from actors.clock import SystemClock
 from actors.extractive import ExtractiveSummariser
 from actors.records import open_records
