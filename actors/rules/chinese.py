@@ -16,6 +16,7 @@ from actors.rules.chinese_patterns import (
     ASKED,
     BEGINS,
     COPULA,
+    DENIED,
     ENDED,
     ENDS,
     EVENT,
@@ -69,14 +70,18 @@ _STATE_RES = [
     for dimension, each in STATES.items()
     for state, pattern in each.items()
 ]
+_STATE_RE = re.compile("|".join(f"(?:{pattern.pattern})" for _, _, pattern in _STATE_RES))
 
 
 def read_chinese(text: str, speaker: str) -> Reading:
     """The reading of one Chinese sentence said by ``speaker``."""
     plain = text.strip().replace(" ", " ")
-    body = SAID.sub("", LEAD.sub("", plain)) or plain
     slots, masked = values(plain, is_chinese=True)
-    masked_body = TIME.sub("", values(body, is_chinese=True)[1]).strip()
+    denied = DENIED.sub("", plain)
+    if denied != plain:
+        slots, _ = values(denied, is_chinese=True)
+    body = SAID.sub("", LEAD.sub("", masked)) or masked
+    masked_body = TIME.sub("", body).strip()
     clauses = _clauses(masked_body, speaker)
     everything = frozenset().union(*(clause.words for clause in clauses)) | _content(
         TIME.sub("", masked), clauses[0].person
@@ -163,6 +168,12 @@ def _parts(words: frozenset[str]) -> frozenset[str]:
 def _is_person(word: str, speaker: str) -> bool:
     if word in ("用户", "我", speaker) or word in PEOPLE:
         return True
+    return _is_name(word)
+
+
+@lru_cache(maxsize=65_536)
+def _is_name(word: str) -> bool:
+    """Whether a word is a person's name: so in the dictionary, or a surname and one or two more."""
     tag = _tag(word)
     if tag:
         return tag.startswith("nr")
@@ -206,6 +217,10 @@ def _subject(part: str) -> tuple[str, str]:
     follows = words[1] if len(words) > 1 else ""
     if words and words[0] in ("用户", "我") and follows not in PEOPLE | {"的", "用"}:
         return words[0], part[len(words[0]) :].strip()
+    for count in (1, 2, 3):
+        name = "".join(words[:count])
+        if words[count:] and _is_name(name) and words[count] not in PEOPLE | {"的"}:
+            return name, part[part.index(name) + len(name) :].strip()
     place = 0
     for word in words:
         if word in PREDICATE and (place or word not in PEOPLE | SINGLE_NOUNS):
@@ -233,10 +248,10 @@ def _owner(subject: str, speaker: str) -> tuple[str, frozenset[str]]:
         words = _cut(name[0]) if name else []
         whole = name[0] if name else ""
         if whole and not path and _is_person(whole, speaker):
-            path.append("user" if whole == "用户" else whole)
+            path.append(speaker if whole == "用户" else whole)
             rest = rest[len(whole) :]
         elif words and words[0] in ("用户",) and not path:
-            path.append("user")
+            path.append(speaker)
             rest = rest[len(words[0]) :]
         elif words and words[0] in PEOPLE:
             path.append(SYNONYMS.get(words[0], words[0]))
@@ -261,13 +276,18 @@ def _clause(person: str, thing: frozenset[str], predicate: str) -> Clause:
         thing=thing,
         verb=verb,
         sense=sense,
-        mode=_mode(predicate, is_moved),
+        mode=_lasting(_mode(predicate, is_moved), sense),
         words=thing | value,
         value=value,
         is_negative=(NEGATIVE.search(head) is not None) != flips,
         begins=BEGINS.search(predicate) is not None or WORK_STEP.search(predicate) is not None,
         ends=ENDS.search(predicate) is not None,
     )
+
+
+def _lasting(mode: Mode, sense: Sense) -> Mode:
+    """A taste is a state, also where 了 says that it has changed."""
+    return Mode.STATE if sense is Sense.TASTE and mode is Mode.EVENT else mode
 
 
 def _is_verb(word: str) -> bool:
@@ -326,6 +346,8 @@ def _names(masked: str, words: frozenset[str]) -> frozenset[str]:
 
 
 def _states(text: str) -> frozenset[tuple[str, str]]:
+    if _STATE_RE.search(text) is None:
+        return frozenset()
     found = {(dim, state) for dim, state, pattern in _STATE_RES if pattern.search(text)}
     if ("diet", "vegetarian") in found:
         found.discard(("diet", "meat"))

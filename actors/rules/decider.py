@@ -13,6 +13,7 @@ from actors.rules.judge import compare
 from actors.rules.merge import union
 from actors.rules.reading import Mark, Reading
 from actors.rules.reasons import reason
+from actors.rules.subjects import everyone
 from actors.rules.verdict import Action, Verdict, Why
 from pipeline.entries import Candidate, Case, Decision, Delete, Entry, Ignore, Status, Update
 from pipeline.sleep.decide import validate
@@ -59,7 +60,7 @@ class RuleDecider:
         for count in range(len(refining), 0, -1):
             used = refining[:count][::-1]
             readings = [newer for _, newer, _ in used]
-            words = [target.words, *(newer.words for newer in readings)]
+            words = [everyone(each) for each in (target, *readings)]
             text = union(case.target.text, [each.entry.text for each, _, _ in used], words)
             if len(text) <= self._max_chars:
                 break

@@ -11,6 +11,7 @@ from actors.rules.english_patterns import (
     ASKED,
     CEASE,
     CHAIN,
+    DENIED,
     ENDED,
     HABITS,
     HATES,
@@ -60,17 +61,20 @@ _STATE_RES = [
     for dimension, each in STATES.items()
     for state, pattern in each.items()
 ]
+_STATE_RE = re.compile(
+    "|".join(f"(?:{pattern.pattern})" for _, _, pattern in _STATE_RES), re.IGNORECASE
+)
 
 
 def read_english(text: str, speaker: str) -> Reading:
     """The reading of one English sentence said by ``speaker``."""
     plain = text.replace("’", "'").replace("‘", "'").strip()
     marks = {mark for mark, pattern in MARK_RES.items() if pattern.search(plain)}
-    lead = LEAD.match(plain)
-    body = plain[lead.end() :] if lead and lead.end() < len(plain) - 8 else plain
-    body = SAID.sub("", body)
     slots, masked = values(plain, is_chinese=False)
-    _, masked_body = values(body, is_chinese=False)
+    denied = DENIED.sub("", plain)
+    if denied != plain:
+        slots, _ = values(denied, is_chinese=False)
+    masked_body = SAID.sub(_own, LEAD.sub("", masked))
     if any(word in CHANGE for word in re.findall(r"\w+", masked.lower())):
         marks.add(Mark.CHANGE)
     clauses = _clauses(masked_body, speaker)
@@ -90,11 +94,19 @@ def read_english(text: str, speaker: str) -> Reading:
         ended=_ended(masked_body),
         marks=frozenset(marks),
         preferred=_preferred(masked_body),
-        is_question=plain.endswith("?") or ASKED.match(body) is not None,
+        is_question=plain.endswith("?") or ASKED.match(masked_body) is not None,
         modifiers=frozenset(stem(word) for word in LANGUAGES if word in low),
         verbs=frozenset(word for word in everything if word in _VERB_STEMS),
         single=everything & _SINGLE,
     )
+
+
+def _own(match: re.Match[str]) -> str:
+    """What replaces "Ann said that her" by "Ann's ", and "Ann said that she" by "Ann "."""
+    owner, pronoun = match["who"], (match["pronoun"] or "").lower()
+    if not pronoun:
+        return ""
+    return f"{owner}'s " if pronoun in ("his", "her", "their") else f"{owner} "
 
 
 @lru_cache(maxsize=65_536)
@@ -152,14 +164,14 @@ def _subject(tokens: list[str], speaker: str) -> tuple[str, list[str], int]:
         is_first = not path and not other
         if (
             low == "user"
-            or (low in PEOPLE and (path or other == []))
+            or (low in PEOPLE and (path or not other))
             or (
                 is_first
                 and token[0].isupper()
                 and (is_possessive or _starts_predicate(tokens, place + 1))
             )
         ):
-            path.append(low)
+            path.append(speaker.lower() if low == "user" else low)
         elif (
             (not is_first and _is_verb_form(low) and not is_possessive)
             or (path and not other and low in ADVERBS | {"am", "also"})
@@ -351,6 +363,8 @@ def _names(masked: str, person: str) -> frozenset[str]:
 
 
 def _states(text: str) -> frozenset[tuple[str, str]]:
+    if _STATE_RE.search(text) is None:
+        return frozenset()
     found = {(dim, state) for dim, state, pattern in _STATE_RES if pattern.search(text)}
     if ("progress", "under way") in found:
         found.discard(("progress", "done"))

@@ -8,12 +8,16 @@ from actors.rules.reading import Mark
 LEAD = re.compile(
     r"^(?:(?:correction|update|actually|in fact|now|note|also|recently|finally|currently)\b[,:]?\s*"
     r"|(?:last|next|this) (?:week|month|year|summer|winter|spring|autumn|fall)\b,?\s*"
-    r"|(?:as of|on|in|since|by|from|at) [^,]{3,30},\s*|(?:yesterday|today|tomorrow),?\s*)+",
+    r"|(?:as of|on|in|since|by|from|at) [^,]{0,30},\s*|(?:yesterday|today|tomorrow),?\s*)+",
     re.IGNORECASE,
 )
 SAID = re.compile(
-    r"^(?:the )?[\w'-]+ (?:\w+ )?(?:said|says|mentioned|noted|told [\w ]{2,20}?|reported|confirmed|"
-    r"explained|added|stated|announced)(?: that)? (?=(?:the |they |she |he |it |[A-Z])[\w' ])"
+    r"^(?P<who>(?:[Tt]he )?[\w'-]+) (?:\w+ )?(?:said|says|mentioned|noted|told [\w ]{2,20}?|"
+    r"reported|confirmed|explained|added|stated|announced)(?: that)? "
+    r"(?:(?P<pronoun>his|her|their|he|she|they) |(?=(?:the |it |[A-Z])[\w' ]))"
+)
+DENIED = re.compile(
+    r",? (?:but )?(?:not|rather than|instead of) (?:at |on |in |the )?[\d$€£][^,.;]*"
 )
 ASKED = re.compile(
     r"^(?:the )?[\w'-]+ (?:\w+ )?(?:asks?|asked|wonders?|wondered|wants? to know|wanted to know|"

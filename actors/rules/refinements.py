@@ -48,7 +48,7 @@ def _modes_meet(target: Reading, candidate: Reading, covered: float) -> bool:
     if own.mode is Mode.EVENT:
         return other.mode is not Mode.PLAN and covered == 1.0
     if own.mode is Mode.TASK:
-        return other.mode in (Mode.TASK, Mode.PLAN) and covered >= _MOSTLY
+        return other.mode is not Mode.EVENT and covered >= _MOSTLY
     if own.mode is Mode.PLAN:
         return other.mode is not Mode.EVENT or own.verb == other.verb
     if other.mode is not Mode.EVENT:
