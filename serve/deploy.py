@@ -15,11 +15,14 @@ from ray.serve.config import HTTPOptions
 
 from actors.clock import SystemClock
 from actors.records import open_records
-from pipeline.errors import SlowwaveError
+from pipeline.errors import ConfigError, SlowwaveError
 from pipeline.messages import TenantId
 from serve.app import APP, build
-from serve.index_actor import NAMESPACE
+from serve.index_actor import NAMESPACE, open_index
 from serve.settings import AppSettings, load
+
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def prepare_stores(settings: AppSettings) -> None:
@@ -31,14 +34,32 @@ def prepare_stores(settings: AppSettings) -> None:
     records.sleep.stop_running(now=now)
 
 
+def wanted_host(config: Path, settings: AppSettings) -> str:
+    """The address to bind to; loopback where the config names none.
+
+    Raises:
+        ConfigError: it is wider than loopback while callers need no key.
+    """
+    options = yaml.safe_load(config.read_text(encoding="utf-8")).get("http_options") or {}
+    host = str(options.get("host", "127.0.0.1"))
+    if host not in LOOPBACK and not settings.access.keys_required:
+        raise ConfigError(
+            f"expected one of {', '.join(LOOPBACK)} while access.keys_required is false, got {host}",
+            field="http_options.host",
+        )
+    return host
+
+
 def main(config: Path, *, home: Path, models_dir: Path, port: int) -> None:
     """Deploys and returns when every deployment runs. Raises SlowwaveError or RuntimeError."""
     settings = load(config, home=home, models_dir=models_dir)
     prepare_stores(settings)
-    host = yaml.safe_load(config.read_text())["http_options"]["host"]
+    host = wanted_host(config, settings)
     ray.init(namespace=NAMESPACE, log_to_driver=False)
     ray_serve.start(proxy_location="HeadOnly", http_options=HTTPOptions(host=host, port=port))
     ray_serve.run(build(settings), name=APP, route_prefix="/")
+    embedder = ray_serve.get_deployment_handle("Embedder", app_name=APP)
+    open_index(settings, dim=embedder.width.remote().result()).opened()
 
 
 def _arguments() -> argparse.Namespace:

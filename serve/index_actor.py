@@ -10,9 +10,11 @@ from typing import Any
 
 import ray
 
+from pipeline.errors import ConfigError
 from pipeline.messages import Scope
 from pipeline.state import IndexHits, IndexQuery
 from serve.index import drain
+from serve.settings import AppSettings
 
 NAME = "slowwave-index"
 NAMESPACE = "slowwave"
@@ -59,6 +61,18 @@ class ActorIndex:
             .remote(folder=folder, dim=dim, records_url=records_url)
         )
 
+    def opened(self) -> None:
+        """Returns when the actor holds the folder.
+
+        Raises:
+            ConfigError: the folder cannot be opened, with the engine's or our own reason.
+        """
+        try:
+            ray.get(self._actor.count.remote(None))
+        except ray.exceptions.RayActorError as error:
+            *_, reason = str(error).strip().splitlines()
+            raise ConfigError(f"the index cannot be opened: {reason}", field="index") from error
+
     async def search(self, queries: Sequence[IndexQuery]) -> list[IndexHits]:
         found: list[IndexHits] = await self._actor.search.remote(list(queries))
         return found
@@ -70,3 +84,8 @@ class ActorIndex:
     async def count(self, scope: Scope | None = None) -> int:
         found: int = await self._actor.count.remote(scope)
         return found
+
+
+def open_index(settings: AppSettings, *, dim: int) -> ActorIndex:
+    """The embedded index of these settings, for vectors of width ``dim``."""
+    return ActorIndex(folder=settings.index_folder, dim=dim, records_url=settings.records_url)

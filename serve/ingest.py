@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from pipeline.awake.segment import boundaries, topic_label
-from pipeline.awake.turns import turns
-
 from pipeline.awake.shortterm import batches
+from pipeline.awake.turns import turns
 from pipeline.awake.window import cut, overfull
 from pipeline.entries import Statement
 from pipeline.errors import SlowwaveError

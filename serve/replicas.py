@@ -16,7 +16,7 @@ from actors.extractive import ExtractiveSummariser
 from actors.records import open_records
 from pipeline.messages import TenantId
 from serve.handles import Handle, ServeModels
-from serve.index_actor import ActorIndex
+from serve.index_actor import open_index
 from serve.ingest import IngestWorker, Walk, WalkSettings
 from serve.ingress.api import build_api
 from serve.loading import load_tokenizer
@@ -39,15 +39,6 @@ def walk_settings(settings: AppSettings) -> WalkSettings:
         shortterm_tokens=settings.short_term.capacity_tokens,
         max_similarity=calibrated.max_similarity if asked is None else asked,
         model=settings.models.embedder,
-    )
-
-
-async def open_index(settings: AppSettings, models: ServeModels) -> ActorIndex:
-    """The embedded index, wide enough for the embedder."""
-    return ActorIndex(
-        folder=settings.index_folder,
-        dim=await models.dim(),
-        records_url=settings.records_url,
     )
 
 
@@ -83,7 +74,7 @@ class IngestWorkers:
                 settings=walk_settings(settings),
             ),
             clock=SystemClock(),
-            follow_index=await open_index(settings, self._models),
+            follow_index=open_index(settings, dim=await self._models.dim()),
             leases=workers.leases,
             messages=workers.messages,
             ttl_s=workers.lease_s,
@@ -112,7 +103,7 @@ class Ingress:
         self._workers = workers
         self._records = open_records(settings.records_url)
         self._models = ServeModels(embedder=embedder)
-        self._index = await open_index(settings, self._models)
+        self._index = open_index(settings, dim=await self._models.dim())
 
     def __serve_build_asgi_app__(self) -> FastAPI:
         """The routes over this replica's memory."""
