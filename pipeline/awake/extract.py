@@ -68,9 +68,10 @@ def statements(batch: Batch, *, measure: Measure, limit: int) -> list[Statement]
     for setting in _settings(batch):
         for told in _retold(setting):
             most = limit * CODE_SHARE if told.is_verbatim else limit
-            for piece in split(_dated(told, setting), measure=measure, limit=most):
-                first = told.sources[0]
-                found.append(_statement(piece, told, setting, ordinal=taken[first]))
+            first, draft = told.sources[0], _draft(told, setting)
+            for piece in split(draft.text, measure=measure, limit=most):
+                named = draft if told.is_verbatim else _described(draft, setting, piece)
+                found.append(replace(named, text=piece, ordinal=taken[first]))
                 taken[first] += 1
     return found
 
@@ -242,11 +243,11 @@ def _dated(told: _Told, setting: _Setting) -> str:
     return _BESIDE_YEAR.sub(" ", dated)
 
 
-def _statement(text: str, told: _Told, setting: _Setting, *, ordinal: int) -> Statement:
-    message, subject = setting.message, setting.voices.speaker
-    known = frozenset(name for name in (subject, setting.voices.addressee) if name)
-    statement = Statement(
-        text=text,
+def _draft(told: _Told, setting: _Setting) -> Statement:
+    """The whole statement, before it is split and its names are read."""
+    message = setting.message
+    return Statement(
+        text=_dated(told, setting),
         kind=told.kind or kind_of(told.said),
         speaker=message.speaker,
         said_at=message.said_at,
@@ -254,14 +255,18 @@ def _statement(text: str, told: _Told, setting: _Setting, *, ordinal: int) -> St
         language=setting.language,
         sources=told.sources,
         sequence=message.sequence,
-        ordinal=ordinal,
+        ordinal=0,
         status=Status.TENTATIVE if is_unsure(told.said) else Status.ACTIVE,
         topic=setting.topic,
     )
-    if told.is_verbatim:
-        return statement
+
+
+def _described(draft: Statement, setting: _Setting, text: str) -> Statement:
+    """The statement with the attributes and names of this text."""
+    voices = setting.voices
+    known = frozenset(name for name in (voices.speaker, voices.addressee) if name)
     return replace(
-        statement,
-        attributes=attributes(text, subject, language=setting.language),
+        draft,
+        attributes=attributes(text, voices.speaker, language=setting.language),
         entities=entities(text, known=known),
     )

@@ -13,6 +13,8 @@ from pipeline.text.sentences import Span, SpanKind, sentences
 
 MOST_JOINED = 3
 """Sentences that one statement holds at most."""
+LONGEST_REQUEST = 1000
+"""Characters of a sentence in which a request is looked for: the search is quadratic."""
 SHORT_WORDS = 4
 SHORT_HAN = 7
 
@@ -188,7 +190,7 @@ def _prose(span: Span, heading: str, found: list[Unit]) -> None:
 def _parted(text: str) -> list[str]:
     """A statement and the request that follows it in the same sentence."""
     for rule, mark in ((_THEN_ASKS, "."), (_THEN_ASKS_CHINESE, "。")):
-        found = rule.match(text)
+        found = rule.match(text) if len(text) < LONGEST_REQUEST else None
         if found:
             asked = found["asked"]
             return [f"{found['said'].rstrip(',，;； ')}{mark}", asked[:1].upper() + asked[1:]]
