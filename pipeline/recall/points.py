@@ -4,7 +4,7 @@ from pipeline.entries import Entry
 from pipeline.ids import point_id
 from pipeline.ports import Vectors
 from pipeline.recall.lexical import sparse_passage
-from pipeline.recall.text import index_text_of
+from pipeline.recall.text import lexical_text_of
 from pipeline.state import IndexPoint, OutboxItem
 
 
@@ -31,5 +31,5 @@ def _point(item: OutboxItem, entry: Entry, vector: Vectors, *, current: bool) ->
         valid_from=entry.valid_from,
         valid_to=entry.valid_to,
         dense=vector,
-        lexical=sparse_passage(index_text_of(entry)),
+        lexical=sparse_passage(lexical_text_of(entry)),
     )

@@ -8,7 +8,7 @@ from pipeline.ids import EntryId, MessageId, point_id
 from pipeline.messages import Scope, TenantId
 from pipeline.recall.lexical import sparse_passage
 from pipeline.recall.points import points
-from pipeline.recall.text import index_text, index_text_of
+from pipeline.recall.text import index_text, lexical_text_of
 from pipeline.state import OutboxItem
 
 HOME = Scope(tenant=TenantId("acme"), collection="anna")
@@ -46,12 +46,19 @@ def entry(
     )
 
 
-def test_the_index_text_joins_speaker_statement_attributes_and_topic() -> None:
+def test_the_index_text_joins_speaker_statement_and_attributes() -> None:
     attributes = Attributes(subject="Anna", key="drink", value="tea")
 
     text = index_text("She likes tea.", speaker="Anna", attributes=attributes, topic="drinks")
 
-    assert text == "Anna: She likes tea.\nAnna drink tea\ndrinks"
+    assert text == "Anna: She likes tea.\nAnna drink tea"
+
+
+def test_an_entry_is_also_found_by_its_topic_and_its_local_day() -> None:
+    said = replace(entry("e", zone="Asia/Shanghai"), topic="drinks")
+
+    assert lexical_text_of(said) == "Anna: Anna likes tea.\ndrinks\n2 May 2024"
+    assert lexical_text_of(replace(said, language="zh")).endswith("\n2024年5月2日")
 
 
 def test_the_index_text_has_no_empty_lines() -> None:
@@ -73,7 +80,7 @@ def test_every_version_is_a_point_and_the_newest_is_current() -> None:
     assert first.scope == second.scope == HOME
     assert first.dense is EAST
     assert second.dense is NORTH
-    assert second.lexical == sparse_passage(index_text_of(new))
+    assert second.lexical == sparse_passage(lexical_text_of(new))
     assert (second.status, second.kind, second.speaker) == (Status.ACTIVE, Kind.FACT, "Anna")
 
 
