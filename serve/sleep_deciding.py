@@ -44,6 +44,7 @@ class Deciding:
             chunk=chunk.chunk,
             of=chunk.of,
             through=chunk.through,
+            cases=chunk.cases,
             items=tuple(_item(case, reply, self._decider.name) for case, reply in pairs),
             texts=tuple(self._index_text(case, reply) for case, reply in pairs),
             model_calls=calls,

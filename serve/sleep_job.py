@@ -23,6 +23,7 @@ from pipeline.messages import Scope
 from pipeline.settings import ConsolidationSettings
 from pipeline.sleep.packing import bins
 from pipeline.state import DueCollection, SleepRun
+from serve.sleep_settling import Decides, settle
 from serve.sleep_stages import (
     Broken,
     Cases,
@@ -275,22 +276,39 @@ def queue_targets(block: pa.Table) -> pa.Table:
     return _table(queued)
 
 
+def _deciding(parts: SleepParts) -> Decides:
+    # Imported here, so that no worker that does not decide loads the lexicons it needs.
+    from serve.sleep_deciding import Deciding
+
+    return Deciding(
+        store=parts.open_store(), decider=parts.open_decider(), clock=parts.open_clock()
+    )
+
+
 class Decide:
     """One worker of the decide stage."""
 
     def __init__(self, parts: SleepParts) -> None:
-        # Here alone, so that no other worker of the job loads what it needs.
-        from serve.sleep_deciding import Deciding
-
-        self._deciding = Deciding(
-            store=parts.open_store(), decider=parts.open_decider(), clock=parts.open_clock()
-        )
+        self._deciding = _deciding(parts)
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """Cases to decisions."""
         return _table(
             one if isinstance(one, Broken) else self._deciding.decide(one) for one in _items(batch)
         )
+
+
+class _LateDeciding:
+    """A decider that is opened when something must be decided again, which is rare."""
+
+    def __init__(self, parts: SleepParts) -> None:
+        self._parts = parts
+        self._deciding: Decides | None = None
+
+    def decide(self, chunk: Cases) -> Decided:
+        if self._deciding is None:
+            self._deciding = _deciding(self._parts)
+        return self._deciding.decide(chunk)
 
 
 class _LedgerDatasink(Datasink[list[Written | Broken]]):
@@ -305,17 +323,16 @@ class _LedgerDatasink(Datasink[list[Written | Broken]]):
         return "SleepLedger"
 
     def write(self, blocks: Iterable[Block], ctx: Any) -> list[Written | Broken]:
-        writing = Writing(
-            self._run,
-            self._parts,
-            store=self._parts.open_store(),
-            clock=self._parts.open_clock(),
-        )
+        store, clock = self._parts.open_store(), self._parts.open_clock()
+        writing = Writing(self._run, self._parts, store=store, clock=clock)
+        deciding = _LateDeciding(self._parts)
         results: list[Written | Broken] = []
         for block in blocks:
             for group in _by_collection(BlockAccessor.for_block(block).to_arrow()):
-                is_broken = isinstance(group[0], Broken)
-                results.append(group[0] if is_broken else writing.write(group))
+                if isinstance(group[0], Broken):
+                    results.append(group[0])
+                else:
+                    results.append(writing.write(settle(group, deciding=deciding, clock=clock)))
         return results
 
     def on_write_complete(self, write_result: Any) -> None:

@@ -97,6 +97,7 @@ class Decided:
     chunk: int
     of: int
     through: int
+    cases: tuple[Case, ...]
     items: tuple[LedgerItem, ...]
     texts: tuple[str | None, ...]
     model_calls: int

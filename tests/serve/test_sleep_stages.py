@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 
 from actors.fakes import FakeEmbedder
-from pipeline.entries import Case, Decision, Entry, Ignore, Kind, OrderKey, Status, Update, Writer
+from pipeline.entries import (
+    Case,
+    Decision,
+    Delete,
+    Entry,
+    Ignore,
+    Kind,
+    OrderKey,
+    Status,
+    Update,
+    Writer,
+)
 from pipeline.errors import ModelError, StoreError
 from pipeline.ids import EntryId, MessageId, RunId
 from pipeline.messages import Scope, TenantId
@@ -17,6 +28,7 @@ from pipeline.settings import ConsolidationSettings
 from pipeline.state import LedgerItem, LedgerRow, SleepRun, Snapshot
 from serve import sleep_stages
 from serve.sleep_deciding import Deciding
+from serve.sleep_settling import REPLACED, settle
 from serve.sleep_stages import (
     Broken,
     Cases,
@@ -316,3 +328,61 @@ def test_a_missing_chunk_is_never_written() -> None:
 
     with pytest.raises(ValueError, match="expected 2 chunks, got 1"):
         _writing(NotedStore()).write([replace(decided, of=2)])
+
+
+def test_what_an_earlier_decision_overtook_is_decided_again_in_the_same_run() -> None:
+    # e1 takes in e2; e0, whose nearest is e1, must see it as it then is.
+    snapshot = _snapshot("the red boat", "the red boat sails", "the red boat sails north today")
+    decider, store = Counting(), NotedStore()
+    decided = _decided(snapshot, decider, store)
+    deciding = Deciding(store=store, decider=decider, clock=FixedNow())
+
+    (settled,) = settle([decided], deciding=deciding, clock=FixedNow())
+
+    assert [item.target for item in settled.items] == ["e1", "e0"]
+    oldest = settled.items[1]
+    assert {one.entry: one.version for one in oldest.candidates}["e1"] == 2
+    assert isinstance(oldest.decision, Update)
+    assert oldest.decision.text == "the red boat the red boat sails the red boat sails north today"
+    assert settled.model_calls == decided.model_calls + 1
+
+
+class Deleting(Counting):
+    """Lets the nearest candidate supersede every target."""
+
+    name = "deleting"
+
+    def _decision(self, case: Case) -> Decision:
+        return Delete(superseded_by=case.candidates[0].entry.id, reason="newer")
+
+
+def test_a_target_whose_only_candidate_went_in_the_same_run_is_left_alone() -> None:
+    snapshot = _snapshot("the red boat", "the red boat")
+    decided = _decided(snapshot, Deleting(), NotedStore())
+    gone = replace(
+        decided,
+        cases=(_gone_case(decided), *decided.cases),
+        items=(_gone_item(decided), *decided.items),
+        texts=(None, *decided.texts),
+    )
+
+    (settled,) = settle(
+        [gone],
+        deciding=Deciding(store=NotedStore(), decider=Deleting(), clock=FixedNow()),
+        clock=FixedNow(),
+    )
+
+    assert settled.items[1].decision == REPLACED
+    assert settled.model_calls == decided.model_calls
+
+
+def _gone_case(decided: Decided) -> Case:
+    """The only candidate of the first case as a target itself, of something newer."""
+    (candidate,) = decided.cases[0].candidates
+    return Case(target=candidate.entry, candidates=(replace(candidate, entry=_entry(5, "new")),))
+
+
+def _gone_item(decided: Decided) -> LedgerItem:
+    target = _gone_case(decided).target
+    decision = Delete(superseded_by=EntryId("e5"), reason="newer")
+    return LedgerItem(target=target.id, target_version=1, candidates=(), decision=decision)
