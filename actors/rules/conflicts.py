@@ -115,7 +115,9 @@ def _only_adds_place(own: Clause, clause: Clause, places: frozenset[str]) -> boo
 
 
 def _is_flipped(target: Reading, candidate: Reading) -> bool:
-    if not same_person(target, candidate):
+    own = target.main
+    shared = own.thing & candidate.main.thing if not own.person else frozenset()
+    if not same_person(target, candidate) and not shared:
         return False
     return any(_is_flip(target, candidate, clause) for clause in candidate.clauses)
 
@@ -177,6 +179,8 @@ def _is_single(own: Clause, other: Clause, differing: set[str]) -> bool:
 
 def _matches(target: Reading, candidate: Reading) -> bool:
     """Whether the two speak of one matter, values apart."""
+    if len(target.clauses) > 1 and not target.main.words & everyone(candidate):
+        return False
     foreign = candidate.names - target.words
     if target.names - candidate.words and foreign:
         return False
@@ -192,7 +196,7 @@ def _matches(target: Reading, candidate: Reading) -> bool:
 
 def _attribute_differs(target: Reading, candidate: Reading) -> bool:
     own = target.main
-    if not own.thing or own.sense not in (Sense.IS, Sense.NAMED, Sense.OTHER, Sense.HABIT):
+    if not own.thing or own.sense not in (Sense.IS, Sense.NAMED):
         return False
     if own.mode is not Mode.STATE or not related(target, candidate):
         return False
@@ -210,6 +214,8 @@ def _is_other_value(target: Reading, candidate: Reading, clause: Clause) -> bool
         return True
     if own.sense is Sense.NAMED or clause.sense is Sense.NAMED:
         return Mark.CHANGE in candidate.marks
+    if clause.sense is not Sense.IS and Mark.CHANGE not in candidate.marks:
+        return bool(own.thing & target.single) and own.thing <= clause.value
     is_single = bool(own.thing & target.single) and clause.mode is Mode.STATE
     return is_single or (bool(candidate.marks & _CHANGED) and own.thing <= clause.thing)
 
@@ -224,7 +230,7 @@ def _is_other_choice(target: Reading, candidate: Reading) -> bool:
         return False
     if own.is_negative != other.is_negative or Mark.ADDITION in candidate.marks:
         return False
-    if own.sense is not other.sense or own.verb != other.verb:
+    if own.sense is not other.sense or own.verb != other.verb or not own.verb:
         return False
     return _swaps_language(target, candidate) or _swaps_word(target, candidate)
 

@@ -20,6 +20,9 @@ from pipeline.sleep.decide import validate
 from pipeline.sleep.kept import is_chinese
 
 _NOBODY = frozenset({"", "user", "用户", "assistant", "system", "tool", "unknown"})
+_MANY_VALUED = frozenset(
+    {"likes", "dislikes", "is allergic to", "comes from", "喜欢", "不喜欢", "过敏", "老家"}
+)
 
 
 class RuleDecider:
@@ -87,6 +90,8 @@ def _by_attributes(older: Entry, newer: Entry, target: Reading, candidate: Readi
     verdict = compare(target, candidate)
     one, other = older.attributes, newer.attributes
     if verdict.action is not Action.IGNORE or one is None or other is None:
+        return verdict
+    if one.key in _MANY_VALUED or verdict.why is Why.REPORTED:
         return verdict
     is_same = (one.subject.casefold(), one.key.casefold()) == (
         other.subject.casefold(),

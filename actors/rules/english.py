@@ -22,6 +22,7 @@ from actors.rules.english_patterns import (
     NOT,
     PLAN,
     PREFERRED,
+    REPORTED,
     SAID,
     SPLIT,
     TASK,
@@ -95,6 +96,7 @@ def read_english(text: str, speaker: str) -> Reading:
         marks=frozenset(marks),
         preferred=_preferred(masked_body),
         is_question=plain.endswith("?") or ASKED.match(masked_body) is not None,
+        is_reported=REPORTED.match(plain) is not None,
         modifiers=frozenset(stem(word) for word in LANGUAGES if word in low),
         verbs=frozenset(word for word in everything if word in _VERB_STEMS),
         single=everything & _SINGLE,
@@ -158,6 +160,8 @@ def _subject(tokens: list[str], speaker: str) -> tuple[str, list[str], int]:
         path, place = [speaker.lower()], 1
     elif tokens and tokens[0].lower() in ("the", "a", "an", "our", "this", "their", "his", "her"):
         place = 1
+    if _is_command(tokens):
+        return "", [], 0
     while place < len(tokens):
         token, low = tokens[place], tokens[place].lower().removesuffix("'s").strip("'")
         is_possessive = tokens[place].endswith("'") or tokens[place].endswith("'s")
@@ -182,6 +186,12 @@ def _subject(tokens: list[str], speaker: str) -> tuple[str, list[str], int]:
             other.append(token)
         place += 1
     return "/".join(path), other, place
+
+
+def _is_command(tokens: list[str]) -> bool:
+    """Whether a sentence starts with a bare verb that is no noun with a verb after it."""
+    low = [token.lower() for token in tokens[:4]]
+    return bool(low) and low[0] in VERBS and not any(_is_verb_form(token) for token in low[1:])
 
 
 def _starts_predicate(tokens: list[str], place: int) -> bool:
@@ -234,7 +244,8 @@ def _clause(person: str, other: list[str], predicate: list[str]) -> Clause:
     verbs = [_base(token) for token in low[: _head_length(low)]]
     verb = _main_verb(verbs, low)
     thing = _content(other)
-    value = _content(predicate)
+    people = {_root(part) for part in person.split("/") if part}
+    value = _content(predicate) - people
     sense, flips = _sense(verb, low, text, bool(thing) or not person)
     head = low[:6]
     negative = (

@@ -6,10 +6,15 @@ from actors.rules.english_words import WORKS_AS, words
 from actors.rules.reading import Mark
 
 LEAD = re.compile(
-    r"^(?:(?:correction|update|actually|in fact|now|note|also|recently|finally|currently)\b[,:]?\s*"
+    r"^(?:(?:hello|hi|hey|good \w+|big news|good news)\b[^.!?]{0,30}[.!?]\s*"
+    r"|(?:correction|update|mostly|and|but|so|well|anyway|oh|okay|please|for example|"
+    r"actually|in fact|now|note|also|recently|finally|currently)\b[,:]?\s*"
     r"|(?:last|next|this) (?:week|month|year|summer|winter|spring|autumn|fall)\b,?\s*"
     r"|(?:as of|on|in|since|by|from|at) [^,]{0,30},\s*|(?:yesterday|today|tomorrow),?\s*)+",
     re.IGNORECASE,
+)
+REPORTED = re.compile(
+    r"^[^:.!?]{1,40}? (?:told|asked|noted|shared|answered|recorded|replied)\b[^:.!?]{0,40}:"
 )
 SAID = re.compile(
     r"^(?P<who>(?:[Tt]he )?[\w'-]+) (?:\w+ )?(?:said|says|mentioned|noted|told [\w ]{2,20}?|"
@@ -68,7 +73,9 @@ MARKS = {
     Mark.AGAIN: r"\bagain\b|\bonce more\b|\banother time\b|\ba second time\b",
 }
 MARK_RES = {mark: re.compile(pattern, re.IGNORECASE) for mark, pattern in MARKS.items()}
-SPLIT = re.compile(r";\s*|,? (?:and|but) (?:then )?|,\s+(?!\w+ed\b)|: ")
+SPLIT = re.compile(
+    r"(?<=[a-z\d][.!?])\s+(?=[A-Z])|;\s*|,? (?:and|but) (?:then )?|,\s+(?!\w+ed\b)|: "
+)
 CHAIN = words(
     "come start begin learn manage continue keep try become plan want intend hope need decide"
 )

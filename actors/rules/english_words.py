@@ -29,7 +29,8 @@ STOP = (
         "time day week month year morning afternoon evening night weekend am pm last next ago "
         "later early late one ones own other another user new called named name yet lot bit "
         "how not no between around through without within including like such least another "
-        "correction update note him them us me himself herself themselves anymore food dish "
+        "correction update note him them us me assistant himself herself themselves anymore "
+        "food dish "
         "meal thing stuff years old age "
         "spring summer autumn winter weeks days months hour hours"
     )

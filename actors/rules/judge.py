@@ -14,6 +14,8 @@ def compare(target: Reading, candidate: Reading) -> Verdict:
     """The verdict on an older and a newer sentence."""
     if target.is_question or candidate.is_question:
         return Verdict(action=Action.IGNORE, why=Why.QUESTION)
+    if target.is_reported or candidate.is_reported:
+        return Verdict(action=Action.IGNORE, why=Why.REPORTED)
     for why, rule in CONFLICTS:
         if rule(target, candidate):
             return Verdict(action=Action.DELETE, why=why)

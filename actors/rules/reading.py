@@ -68,6 +68,7 @@ class Reading:
     ``classes`` are general words for what its words are examples of (tea for a sort of tea);
     ``states`` are (dimension, state) pairs of which only one state holds at a time; ``ended`` are
     words of what is said to be over; ``preferred`` is (rather this, than that);
+    ``is_reported`` marks what someone told, asked or noted in so many words;
     ``modifiers`` are names of languages, ``verbs`` the words that are verbs, ``single`` the nouns
     for what there is one of at a time.
     """
@@ -84,6 +85,7 @@ class Reading:
     marks: frozenset[Mark]
     preferred: tuple[frozenset[str], frozenset[str]] | None = None
     is_question: bool = False
+    is_reported: bool = False
     modifiers: frozenset[str] = frozenset()
     verbs: frozenset[str] = frozenset()
     single: frozenset[str] = frozenset()

@@ -19,6 +19,7 @@ _ENGLISH = {
     Why.EXAMPLE: "the newer statement gives an example: {added}",
     Why.EXTENDED: "the newer statement adds another of its sort: {added}",
     Why.QUESTION: "a question states nothing",
+    Why.REPORTED: "what someone told, asked or noted word by word stays as it is",
     Why.SUBJECT: "the statements are about different subjects",
     Why.UNRELATED: "no conflict and no refinement was found",
 }
@@ -37,6 +38,7 @@ _CHINESE = {
     Why.EXAMPLE: "较新的说法给出了例子：{added}",
     Why.EXTENDED: "较新的说法增加了同类内容：{added}",
     Why.QUESTION: "问句不陈述事实",
+    Why.REPORTED: "转述或记录的原话保持不变",
     Why.SUBJECT: "两句说的不是同一个对象",
     Why.UNRELATED: "没有发现冲突，也没有发现补充",
 }

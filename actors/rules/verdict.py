@@ -29,6 +29,7 @@ class Why(StrEnum):
     EXAMPLE = "example"
     EXTENDED = "extended"
     QUESTION = "question"
+    REPORTED = "reported"
     SUBJECT = "subject"
     UNRELATED = "unrelated"
 
