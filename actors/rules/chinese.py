@@ -62,6 +62,7 @@ from pipeline.sleep.slots import values
 
 jieba.setLogLevel(60)
 
+_OPENING = PEOPLE | SINGLE_NOUNS | {"和", "跟", "与", "默认"}
 _CLASS_OF: dict[str, frozenset[str]] = {}
 for _name, _members in CLASSES.items():
     for _member in _members.split():
@@ -225,7 +226,7 @@ def _subject(part: str) -> tuple[str, str]:
             return name, part[part.index(name) + len(name) :].strip()
     place = 0
     for word in words:
-        if word in PREDICATE and (place or word not in PEOPLE | SINGLE_NOUNS):
+        if word in PREDICATE and (place or word not in _OPENING):
             break
         place = part.index(word, place) + len(word)
     return part[:place].strip(), part[place:].strip()

@@ -53,6 +53,8 @@ def _modes_meet(target: Reading, candidate: Reading, covered: float) -> bool:
         return other.mode is not Mode.EVENT or own.verb == other.verb
     if other.mode is not Mode.EVENT:
         return True
+    if own.sense is Sense.TASTE:
+        return False
     is_anchored = bool(other.thing & target.words) or len(candidate.clauses) > 1
     return is_anchored or bool(target.verbs & candidate.words) or len(target.words) > 1
 
@@ -64,7 +66,9 @@ def _near(target: Reading, candidate: Reading, covered: float) -> Why | None:
     if both_states and candidate.words and candidate.words <= target.words:
         is_same = own.sense is other.sense or own.verb == other.verb
         return Why.REPEATED if is_same and covered >= _PARTIAL / 2 else None
-    if covered >= _PARTIAL and len(shared) >= 2 and (both_states or own.mode is other.mode):
+    needed = _PARTIAL if both_states else _MOSTLY
+    is_one_mode = both_states or own.mode is other.mode
+    if covered >= needed and len(shared) >= 2 and is_one_mode:
         return Why.REFINED
     return None
 

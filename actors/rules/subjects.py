@@ -21,7 +21,11 @@ def related(target: Reading, candidate: Reading) -> bool:
     """Same person, same thing, or a relative whom the other sentence introduces."""
     one, other = target.main.person, candidate.main.person
     if one == other:
-        return bool(one) or any(same_thing(target, clause) for clause in candidate.clauses)
+        bare = not target.main.thing and not candidate.main.thing
+        is_alike = bare and len(target.words & candidate.words) * 2 > len(target.words)
+        return (
+            bool(one) or is_alike or any(same_thing(target, clause) for clause in candidate.clauses)
+        )
     if not one or not other:
         return same_thing(target, candidate.main)
     longer, words = (other, target.words) if len(other) > len(one) else (one, candidate.words)
