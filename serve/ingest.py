@@ -20,7 +20,7 @@ from pipeline.errors import SlowwaveError
 from pipeline.ids import MessageId, SegmentId, entry_id, segment_id
 from pipeline.messages import Batch, Message, Scope, Segment, Turn
 from pipeline.ports import AwakeStore, Clock, Extractor, Tokenizer
-from pipeline.recall.text import index_text
+from pipeline.recall.text import index_text_of
 from pipeline.state import AwakeCommit, AwakeState, Compressed, Lease, StoredStatement
 from serve.models import AsyncModels
 
@@ -170,15 +170,7 @@ class Walk:
         return [answer for batch in asked for answer in await self._statements([batch])]
 
     async def _embed(self, kept: Sequence[tuple[_Step, Statement]]) -> None:
-        texts = [
-            index_text(
-                each.text,
-                speaker=each.speaker,
-                attributes=each.attributes,
-                topic=each.topic,
-            )
-            for _, each in kept
-        ]
+        texts = [index_text_of(statement) for _, statement in kept]
         vectors = await self._models.embed(texts, purpose="passage")
         for (step, statement), vector in zip(kept, vectors, strict=True):
             scope = step.scope

@@ -220,7 +220,7 @@ class Memory:
         scope, old = await self.entry(tenant, entry)
         vector = None
         if change.text is not None:
-            text = index_text(change.text, speaker=old.speaker, attributes=None, topic=old.topic)
+            text = index_text(change.text, speaker=old.speaker, attributes=None)
             vector = (await self._models.embed([text], purpose="passage"))[0]
         revised = await asyncio.to_thread(
             self._records.entries.revise,

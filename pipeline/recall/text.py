@@ -15,8 +15,8 @@ _MONTHS = (
 )
 
 
-def index_text(text: str, *, speaker: str, attributes: Attributes | None, topic: str) -> str:
-    """The text of a statement that is embedded, one part a line; the topic is not."""
+def index_text(text: str, *, speaker: str, attributes: Attributes | None) -> str:
+    """The text of a statement that is embedded, one part a line."""
     said = f"{speaker}: {text}" if speaker else text
     described = _described(attributes)
     return "\n".join(part for part in (said, described) if part)
@@ -24,9 +24,7 @@ def index_text(text: str, *, speaker: str, attributes: Attributes | None, topic:
 
 def index_text_of(entry: Entry | Statement) -> str:
     """The index text of an entry in its present version, or of a statement before it is one."""
-    return index_text(
-        entry.text, speaker=entry.speaker, attributes=entry.attributes, topic=entry.topic
-    )
+    return index_text(entry.text, speaker=entry.speaker, attributes=entry.attributes)
 
 
 def lexical_text_of(entry: Entry | Statement) -> str:

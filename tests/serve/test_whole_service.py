@@ -23,9 +23,10 @@ pytestmark = [pytest.mark.ray, pytest.mark.models, pytest.mark.slow, pytest.mark
 SUBJECTS = ("The kettle", "My bicycle", "Our garden", "The old radio", "我的相机", "Her notebook")
 
 
-def start(home: Home) -> Client:
+def start(home: Home) -> str:
+    """The address of the home's service, started if it does not run."""
     plan = Plan(config=shipped("configs/local.yaml"), models_dir=models_dir(), port=None)
-    return Client(up(home, plan, say=lambda line: None).service.url, attempts=1)
+    return up(home, plan, say=lambda line: None).service.url
 
 
 @pytest.fixture(scope="module")
@@ -49,21 +50,25 @@ def _ray_folder() -> dict[str, float]:
 class Speaker(threading.Thread):
     """Says one thing after the other and keeps what was acknowledged."""
 
-    def __init__(self, client: Client, collection: str) -> None:
+    def __init__(self, url: str, collection: str) -> None:
         super().__init__(daemon=True)
         self.acknowledged: list[str] = []
         self.stopped = threading.Event()
-        self._client = client
+        self._url = url
         self._collection = collection
 
     def run(self) -> None:
+        with Client(self._url, attempts=1) as client:
+            self._speak(client)
+
+    def _speak(self, client: Client) -> None:
         number = 0
         while not self.stopped.is_set():
             name = f"m{number}"
             text = f"{SUBJECTS[number % len(SUBJECTS)]} has number {number:05d}."
             message = {"role": "user", "speaker": "Mara", "content": text, "message_id": name}
             with contextlib.suppress(SlowwaveError):
-                self._client.ingest(self._collection, [message])
+                client.ingest(self._collection, [message])
                 self.acknowledged.append(name)
                 number += 1
                 continue
@@ -100,16 +105,17 @@ def test_what_was_acknowledged_is_there_once_after_a_kill(
     kill(home)
     speaker.stopped.set()
     speaker.join()
-    client = start(home)
+    url = start(home)
 
     assert {process.pid for process in own_processes(home)}.isdisjoint(victims)
-    assert client.flush(collection, wait=True)["searchable"]
-    messages = client.messages(collection, limit=1000)
+    with Client(url) as client:
+        assert client.flush(collection, wait=True)["searchable"]
+        messages = client.messages(collection, limit=1000)
+        entries = list(client.all_entries(collection))
     names = [message["message_id"] for message in messages]
     assert len(names) == len(set(names))
     assert len(speaker.acknowledged) >= 60
     assert set(speaker.acknowledged) <= set(names)
-    entries = list(client.all_entries(collection))
     sources = [source["message_id"] for entry in entries for source in entry["sources"]]
     assert sorted(sources) == sorted(names)
 

@@ -49,13 +49,13 @@ def entry(
 def test_the_index_text_joins_speaker_statement_and_attributes() -> None:
     attributes = Attributes(subject="Anna", key="drink", value="tea")
 
-    text = index_text("She likes tea.", speaker="Anna", attributes=attributes, topic="drinks")
+    text = index_text("She likes tea.", speaker="Anna", attributes=attributes)
 
     assert text == "Anna: She likes tea.\nAnna drink tea"
 
 
 def test_an_entry_is_also_found_by_its_topic_and_its_local_day() -> None:
-    said = replace(entry("e", zone="Asia/Shanghai"), topic="drinks")
+    said = replace(entry("e", zone="Asia/Shanghai"))
 
     assert lexical_text_of(said) == "Anna: Anna likes tea.\ndrinks\n2 May 2024"
     assert lexical_text_of(replace(said, language="zh")).endswith("\n2024年5月2日")
@@ -64,8 +64,8 @@ def test_an_entry_is_also_found_by_its_topic_and_its_local_day() -> None:
 def test_the_index_text_has_no_empty_lines() -> None:
     empty = Attributes(subject="", key="", value="")
 
-    assert index_text("我喜欢茶。", speaker="", attributes=empty, topic="") == "我喜欢茶。"
-    assert index_text("Tea.", speaker="Anna", attributes=None, topic="") == "Anna: Tea."
+    assert index_text("我喜欢茶。", speaker="", attributes=empty) == "我喜欢茶。"
+    assert index_text("Tea.", speaker="Anna", attributes=None) == "Anna: Tea."
 
 
 def test_every_version_is_a_point_and_the_newest_is_current() -> None:
