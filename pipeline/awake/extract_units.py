@@ -51,6 +51,7 @@ _INTERJECTION = (
 _CHINESE_INTERJECTION = (
     r"你好|您好|大家好|大家早|早上好|下午好|晚上好|早安|晚安|早|嗨|哈喽|嘿|哈哈+|呵呵|嗯+|哦+|噢|哇+|啊|唉|"
     r"好的|好滴|好嘞|好吧|好呀|好|行|可以|没问题|收到|明白了?|了解|知道了|OK|谢谢(?:你|您|大家)?|多谢|感谢|"
+    r"太好了|太棒了|非常好|很好|真棒|加油|恭喜(?:你|您)?|"
     r"辛苦了?|记上|记下了?|不客气|没事|对|是的|是啊|同意|赞|当然(?:可以)?|再见|拜拜|对了|话说"
 )
 _NAME = (
@@ -78,6 +79,7 @@ _EMPTY = re.compile(
     r".{0,25}|(?:really )?(?:glad|happy|sorry|great|good|nice|sad) to hear (?:it|that|from you)?\b"
     r".{0,25}|anything new\b.{0,20}|bye\b.{0,20}|(?:let me know|feel free)\b.{0,70}|"
     r"(?:thanks?(?: you)?(?: so much| a lot| again)?|cheers) for .{1,30}|me too|same here|"
+    r"see (?:you|ya)\b.{0,12}|"
     r"you(?:['’]ve)? got this\b.{0,15}|(?:all the best|good luck|best of luck)\b.{0,40}|"
     r"keep (?:it up|me posted|in touch)\b.{0,20}|"
     r"(?:that|it|this)?(?:['’]s| is|s| sounds| looks)? ?(?:so |really |"

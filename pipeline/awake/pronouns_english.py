@@ -38,7 +38,7 @@ _FIRST = frozenset({"i", "me", "my", "mine", "myself", "im", "ive"})
 _MANY = frozenset({"we", "us", "our", "ours", "ourselves"})
 _SECOND = frozenset({"you", "your", "yours", "yourself", "ur"})
 _HAD_WORDS = """
-better been rather
+better been
 """
 _WITH_OBJECT = frozenset(
     {"let", "lets", "help", "helps", "helped", "make", "makes", "made", "see", "saw", "hear"}
