@@ -55,7 +55,7 @@ def test_the_index_text_joins_speaker_statement_and_attributes() -> None:
 
 
 def test_an_entry_is_also_found_by_its_topic_and_its_local_day() -> None:
-    said = replace(entry("e", zone="Asia/Shanghai"))
+    said = replace(entry("e", zone="Asia/Shanghai"), topic="drinks")
 
     assert lexical_text_of(said) == "Anna: Anna likes tea.\ndrinks\n2 May 2024"
     assert lexical_text_of(replace(said, language="zh")).endswith("\n2024年5月2日")
