@@ -97,7 +97,7 @@ def read_chinese(text: str, speaker: str) -> Reading:
         classes=_classes(everything),
         slots=slots,
         states=_states(plain),
-        ended=_ended(masked_body),
+        ended=_ended(masked_body) - {clauses[0].person, speaker},
         marks=frozenset(mark for mark, pattern in MARK_RES.items() if pattern.search(plain)),
         preferred=_preferred(masked_body),
         is_question=plain.endswith(("?", "？", "吗。")) or ASKED.match(body) is not None,

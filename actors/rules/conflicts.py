@@ -90,7 +90,11 @@ def _is_other_home(target: Reading, candidate: Reading, clause: Clause) -> bool:
 
 def _works_elsewhere(target: Reading, candidate: Reading) -> bool:
     own = target.main
-    if own.sense is not Sense.WORK or not same_person(target, candidate):
+    if (
+        own.sense is not Sense.WORK
+        or own.mode in (Mode.PLAN, Mode.TASK)
+        or not same_person(target, candidate)
+    ):
         return False
     return any(_is_other_work(target, candidate, clause) for clause in candidate.clauses)
 
@@ -126,7 +130,11 @@ def _is_flip(target: Reading, candidate: Reading, clause: Clause) -> bool:
     own = target.main
     if clause.is_negative == own.is_negative or clause.person != own.person:
         return False
-    if own.mode in (Mode.EVENT, Mode.PAST) or not own.value or not own.value <= clause.value:
+    if (
+        own.mode in (Mode.EVENT, Mode.PAST)
+        or not own.value - target.names
+        or not own.value <= clause.value
+    ):
         return False
     is_same_sort = clause.sense is own.sense or clause.verb == own.verb
     if not is_same_sort and not clause.ends and not clause.begins:
@@ -215,9 +223,9 @@ def _is_other_value(target: Reading, candidate: Reading, clause: Clause) -> bool
     if own.sense is Sense.NAMED or clause.sense is Sense.NAMED:
         return Mark.CHANGE in candidate.marks
     if clause.sense is not Sense.IS and Mark.CHANGE not in candidate.marks:
-        return bool(own.thing & target.single) and own.thing <= clause.value
+        return False
     is_single = bool(own.thing & target.single) and clause.mode is Mode.STATE
-    return is_single or (bool(candidate.marks & _CHANGED) and own.thing <= clause.thing)
+    return is_single or (Mark.CHANGE in candidate.marks and own.thing <= clause.thing)
 
 
 def _is_other_choice(target: Reading, candidate: Reading) -> bool:
@@ -256,7 +264,9 @@ def _swaps_language(target: Reading, candidate: Reading) -> bool:
 
 
 def _swaps_word(target: Reading, candidate: Reading) -> bool:
-    if not candidate.marks & {Mark.NOW, Mark.CORRECTION}:
+    if not candidate.marks & {Mark.INSTEAD, Mark.CORRECTION}:
+        return False
+    if target.main.sense in (Sense.ABLE, Sense.IS, Sense.NAMED):
         return False
     one, other = target.main, candidate.main
     verbs = {one.verb, *target.names, *candidate.names, *target.verbs}
@@ -267,6 +277,8 @@ def _swaps_word(target: Reading, candidate: Reading) -> bool:
 
 def _is_done(target: Reading, candidate: Reading) -> bool:
     own = target.main
+    if not own.words - target.verbs:
+        return False
     if own.mode is not Mode.TASK or not related(target, candidate):
         return False
     for clause in candidate.clauses:

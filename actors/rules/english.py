@@ -16,6 +16,7 @@ from actors.rules.english_patterns import (
     HABITS,
     HATES,
     IS_WORKER,
+    KEPT_UP,
     LEAD,
     LIKES,
     MARK_RES,
@@ -27,6 +28,7 @@ from actors.rules.english_patterns import (
     SPLIT,
     TASK,
     WORKING,
+    owner,
 )
 from actors.rules.english_words import (
     ADVERBS,
@@ -75,13 +77,14 @@ def read_english(text: str, speaker: str) -> Reading:
     denied = DENIED.sub("", plain)
     if denied != plain:
         slots, _ = values(denied, is_chinese=False)
-    masked_body = SAID.sub(_own, LEAD.sub("", masked))
+    masked_body = SAID.sub(owner, LEAD.sub("", masked))
     if any(word in CHANGE for word in re.findall(r"\w+", masked.lower())):
         marks.add(Mark.CHANGE)
     clauses = _clauses(masked_body, speaker)
     words = frozenset().union(*(clause.words for clause in clauses))
     low = plain.lower().replace(".", " ").split()
-    people = {_root(part) for part in clauses[0].person.split("/") if part}
+    people = {_root(word) for word in speaker.lower().split()}
+    people |= {_root(part) for part in clauses[0].person.split("/") if part}
     everything = words | (_content(_TOKEN.findall(masked)) - people)
     return Reading(
         text=text,
@@ -92,7 +95,7 @@ def read_english(text: str, speaker: str) -> Reading:
         classes=frozenset().union(*(_CLASS_OF.get(word, frozenset()) for word in everything)),
         slots=slots,
         states=_states(plain),
-        ended=_ended(masked_body),
+        ended=_ended(masked_body) - people,
         marks=frozenset(marks),
         preferred=_preferred(masked_body),
         is_question=plain.endswith("?") or ASKED.match(masked_body) is not None,
@@ -101,14 +104,6 @@ def read_english(text: str, speaker: str) -> Reading:
         verbs=frozenset(word for word in everything if word in _VERB_STEMS),
         single=everything & _SINGLE,
     )
-
-
-def _own(match: re.Match[str]) -> str:
-    """What replaces "Ann said that her" by "Ann's ", and "Ann said that she" by "Ann "."""
-    owner, pronoun = match["who"], (match["pronoun"] or "").lower()
-    if not pronoun:
-        return ""
-    return f"{owner}'s " if pronoun in ("his", "her", "their") else f"{owner} "
 
 
 @lru_cache(maxsize=65_536)
@@ -263,9 +258,9 @@ def _clause(person: str, other: list[str], predicate: list[str]) -> Clause:
         mode=_mode(low, text),
         words=thing | value,
         value=value,
-        is_negative=(negative or ceases) != flips,
+        is_negative=(negative != ceases) != flips,
         begins=any(v in ("start", "begin", "learn", "become", "come") for v in verbs[:3]),
-        ends=ceases
+        ends=(ceases and not negative)
         or "no longer" in text
         or bool(re.search(r"\bany ?more\b|\bany longer\b", text)),
     )
@@ -296,8 +291,8 @@ def _main_verb(verbs: list[str], low: list[str]) -> str:
 def _sense(verb: str, low: list[str], text: str, is_thing: bool) -> tuple[Sense, bool]:
     """The sort of claim and whether its verb denies by itself."""
     if not is_thing and re.search(
-        r"\b(?:liv(?:es?|ing)|resid\w+|based|settled|stay(?:s|ing)) (?:\w+ )?(?:in|at|on|near|"
-        r"between)\b"
+        r"\b(?:liv(?:es?|ing)|resid\w+|settled|stay(?:s|ing)) (?:\w+ )?(?:in|at|on|near|"
+        r"between)\b|\bbased (?:in|at|near)\b"
         r"|\b(?:moved|relocated|moving|relocating|moves|move|relocate)(?: \w+){0,2}? (?:to|into)\b",
         text,
     ):
@@ -308,7 +303,8 @@ def _sense(verb: str, low: list[str], text: str, is_thing: bool) -> tuple[Sense,
         return Sense.TASTE, True
     if verb in LIKES or re.search(r"\b(?:fond of|fan of|keen on|is into|really into|fan)\b", text):
         return Sense.TASTE, False
-    if not is_thing and (verb in WORKING or IS_WORKER.search(text)):
+    is_effort = re.search(r"\bwork\w* (?:on|out|hard|with|towards?)\b", text) is not None
+    if not is_thing and not is_effort and (verb in WORKING or IS_WORKER.search(text)):
         return Sense.WORK, False
     if verb in ("want", "wish", "request") or re.search(
         r"^would like|^asked? (?:for|to|the)", text
@@ -387,7 +383,8 @@ def _ended(masked: str) -> frozenset[str]:
     found: frozenset[str] = frozenset()
     for pattern in ENDED:
         for match in pattern.finditer(low):
-            found |= _content(_TOKEN.findall(match["x"]))
+            if KEPT_UP.search(low, 0, match.start("x")) is None:
+                found |= _content(_TOKEN.findall(match["x"]))
     return found
 
 

@@ -29,10 +29,16 @@ ASKED = re.compile(
     r"inquired|is curious|is wondering|is considering|considers|considered|might|is unsure|"
     r"is not sure|is thinking about)\b(?! (?:the assistant|for|that|to)\b)"
 )
+KEPT_UP = re.compile(
+    r"(?:\b(?:not|never|without|cannot|gonna not)|n't)(?: \w+){0,3}? (?:quit|stop|give up|drop|"
+    r"leave)$"
+)
 CUT = r"(?= (?:because|since|and|but|after|for|due|when|last|this|as|so)\b|[.,;]|\s*$)"
 END_VERBS = (
-    r"quit|quits|stopped|stops|gave up|given up|gives up|giving up|left|dropped|abandoned|sold|"
-    r"cancell?ed|called off|ended|discontinued|got rid of|donated|returned|lost|resigned from|"
+    r"quit|quits|stop|stopped|stops|give up|gave up|given up|gives up|giving up|left|dropped|"
+    r"abandoned|sold|"
+    r"cancell?ed|called off|ended(?! up)|discontinued|got rid of|donated|returned|lost(?! in| "
+    r"track)|resigned from|"
     r"retired from|broke up with|split up with|broken up with|divorced|separated from|"
     r"moved out of|moved away from|moved out|threw (?:away|out)|no longer|used to|withdrew from|"
     r"unsubscribed from|deleted|removed|done with|got over|gone off|went off|fed up with|tired of|"
@@ -46,7 +52,7 @@ ENDED = [
     re.compile(
         r"\b(?:replac\w+|swapp?\w*|trad\w+|exchang\w+)(?P<x> .+?)(?: in)? (?:with|for|by)\b"
     ),
-    re.compile(rf"\b(?:instead of|rather than|,? not)(?P<x> .+?){CUT}"),
+    re.compile(rf"\b(?:instead of|rather than|, not)(?P<x> .+?){CUT}"),
     re.compile(r"\bgave (?P<x>.+?) away\b"),
     re.compile(
         r"^(?P<x>.+?) (?:is|are|was|were|has been|have been|had been) (?:over|sold|cancell?ed"
@@ -66,6 +72,7 @@ MARKS = {
     r"\bnew(?:ly)?\b|\binstead\b|\bcurrently\b|\bsince\b|\bfrom (?:today|next)\b|\bas of\b|"
     r"\bswitched\b"
     r"|\bhas (?:started|begun|become|come)\b|\bstarted\b|\bmeanwhile\b|\banother\b",
+    Mark.INSTEAD: r"\bnow\b|\binstead\b|\bfrom now on\b|\bthese days\b|\bnowadays\b",
     Mark.CORRECTION: r"\bcorrection\b|\bactually\b|\bin fact\b|\bmistake(?:n|nly)?\b|\bcorrected\b"
     r"|\bwrong(?:ly)?\b|, not \w|\brather than\b|\bturns? out\b|\bmisspoke\b|\bmisremembered\b",
     Mark.ADDITION: r"\balso\b|\btoo\b|\bas well\b|\badditional(?:ly)?\b|\bsecond\b|\banother\b"
@@ -97,3 +104,11 @@ IS_WORKER = re.compile(
     r"^(?:\w+ )?(?:is|became|was) (?:\w+ )*?an? (?:[\w-]+ ){0,3}?"
     rf"(?:{'|'.join(sorted(WORKS_AS))})\b"
 )
+
+
+def owner(match: re.Match[str]) -> str:
+    """What replaces "Ann said that her" by "Ann's ", and "Ann said that she" by "Ann "."""
+    who, pronoun = match["who"], (match["pronoun"] or "").lower()
+    if not pronoun:
+        return ""
+    return f"{who}'s " if pronoun in ("his", "her", "their") else f"{who} "

@@ -37,6 +37,7 @@ class Mark(StrEnum):
     CORRECTION = "correction"
     CHANGE = "change"
     ADDITION = "addition"
+    INSTEAD = "instead"
     AGAIN = "again"
 
 
