@@ -59,10 +59,10 @@ class ConsolidationSettings(Section):
 
 
 class RecallSettings(Section):
-    """Search and context."""
+    """Search and context; ``rrf_k`` is measured (docs/decisions/0003-index-text.md)."""
 
     prefetch: PositiveInt = 100
-    rrf_k: PositiveInt = 60
+    rrf_k: PositiveInt = 20
     context_tokens: PositiveInt = 2000
     working_memory_tokens: PositiveInt = 8000
 

@@ -21,7 +21,6 @@ from serve.app import APP, build
 from serve.index_actor import NAMESPACE, open_index
 from serve.settings import AppSettings, load
 
-
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -44,7 +43,7 @@ def wanted_host(config: Path, settings: AppSettings) -> str:
     host = str(options.get("host", "127.0.0.1"))
     if host not in LOOPBACK and not settings.access.keys_required:
         raise ConfigError(
-            f"expected one of {', '.join(LOOPBACK)} while access.keys_required is false, got {host}",
+            f"expected loopback ({', '.join(LOOPBACK)}) while no key is required, got {host}",
             field="http_options.host",
         )
     return host

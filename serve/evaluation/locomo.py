@@ -29,6 +29,7 @@ from pipeline.evaluate.locomo import CATEGORIES, questions
 from pipeline.evaluate.report import Claim, Report, at_least
 from pipeline.messages import Json
 from pipeline.ports import Embedder, Tokenizer
+from pipeline.text.dates import parse_time
 from serve.client import Client
 from serve.evaluation.machine import machine
 from serve.formats import ConversationIn, read
@@ -50,11 +51,16 @@ Found = dict[str, list[Collection[str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One conversation: its sessions, its messages as lines, and its questions."""
+    """One conversation: its sessions and questions, and its messages by id.
+
+    ``texts`` are as they were said, ``said`` with the speaker (what the floor searches),
+    ``lines`` with the day too (what the floor shows).
+    """
 
     name: str
     sessions: tuple[ConversationIn, ...]
     texts: Mapping[str, str]
+    said: Mapping[str, str]
     lines: Mapping[str, str]
     questions: tuple[Question, ...]
 
@@ -85,8 +91,9 @@ def _sample(
 ) -> Sample:
     messages = [message for session in sessions for message in session.messages]
     texts = {str(each["message_id"]): str(each["content"]) for each in messages}
+    said = {str(each["message_id"]): f"{each['speaker']}: {each['content']}" for each in messages}
     lines = {
-        str(each["message_id"]): f"{each['said_at']} {each['speaker']}: {each['content']}"
+        str(each["message_id"]): f"{_day(each)} {said[str(each['message_id'])]}"
         for each in messages
     }
     asked = existing(questions(row), texts)
@@ -94,9 +101,15 @@ def _sample(
         name=name,
         sessions=tuple(sessions),
         texts=texts,
+        said=said,
         lines=lines,
         questions=tuple(asked[:QUICK_QUESTIONS] if quick else asked),
     )
+
+
+def _day(message: Mapping[str, Json]) -> str:
+    said_at, _ = parse_time(cast(str, message["said_at"]), zone=None)
+    return said_at.date().isoformat()
 
 
 def build(client: Client, sample: Sample, *, collection: str) -> None:
@@ -159,8 +172,8 @@ def measures() -> list[str]:
 def floor(sample: Sample, *, embedder: Embedder, tokenizer: Tokenizer) -> Found:
     """What BM25 and the embedder over raw messages find for every question."""
     ids = list(sample.texts)
-    bm25 = Bm25([words(sample.texts[message]) for message in ids])
-    vectors = embedder.embed([sample.texts[message] for message in ids], purpose="passage")
+    bm25 = Bm25([words(sample.said[message]) for message in ids])
+    vectors = embedder.embed([sample.said[message] for message in ids], purpose="passage")
     asked = embedder.embed([question.text for question in sample.questions], purpose="query")
     counts = dict(zip(ids, tokenizer.count([sample.lines[each] for each in ids]), strict=True))
     found: Found = {name: [] for name in measures()}
