@@ -3,21 +3,31 @@
 Cosines of different models lie in different places: those of multilingual-e5-small are between
 0.74 and 0.98 for any pair of texts. The table holds what was measured for the packaged models
 (docs/decisions/0002-thresholds.md); ``calibrate`` estimates the same two numbers for any other
-model from sample texts.
+model from a conversation.
 """
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from actors.models import E5_SMALL, MINILM, packaged
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, InputError
+from pipeline.ports import Embedder, Vectors
+
+_MIN_TEXTS = 20
+_UNRELATED_SHARE = 0.55
+_CHANCE_SHARE = 0.99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
     """Two cosines of one model.
 
-    ``max_similarity``: neighbouring turns below it count as unrelated (topic boundaries).
-    ``min_similarity``: entries at or above it may be about the same fact (sleep candidates).
+    ``max_similarity``: turns below it count as unrelated (topic boundaries); it is a cosine of
+    vectors for the purpose ``topic``. ``min_similarity``: entries at or above it may be about the
+    same fact (sleep candidates); it is a cosine of passages.
     """
 
     max_similarity: float
@@ -25,8 +35,8 @@ class Thresholds:
 
 
 _MEASURED = {
-    E5_SMALL.name: Thresholds(max_similarity=0.82, min_similarity=0.88),
-    MINILM.name: Thresholds(max_similarity=0.25, min_similarity=0.6),
+    E5_SMALL.name: Thresholds(max_similarity=0.41, min_similarity=0.85),
+    MINILM.name: Thresholds(max_similarity=0.30, min_similarity=0.60),
 }
 
 
@@ -41,7 +51,34 @@ def thresholds(model: str) -> Thresholds:
         raise ConfigError(
             f"no thresholds are known for the embedding model {model}; set "
             "segmentation.max_similarity and consolidation.min_similarity, for example to what "
-            "actors.calibration.calibrate gives on texts of yours",
+            "actors.calibration.calibrate gives on a conversation of yours",
             field="embedder",
         )
     return _MEASURED[known.name]
+
+
+def calibrate(embedder: Embedder, turns: Sequence[str]) -> Thresholds:
+    """Thresholds for a model from the consecutive turns of conversations like those to come.
+
+    The packaged models' measured values lie near these shares of their own cosines: somewhat more
+    than half of neighbouring turns, as topic vectors, are less alike than ``max_similarity``, and
+    one pair of passages in a hundred reaches ``min_similarity`` by chance. Use texts of every
+    language that the service will hold.
+
+    Raises:
+        InputError: fewer than 20 turns.
+    """
+    if len(turns) < _MIN_TEXTS:
+        raise InputError(f"expected at least {_MIN_TEXTS} turns, got {len(turns)}", field="turns")
+    topics = embedder.embed(turns, purpose="topic")
+    neighbours = [float(a @ b) for a, b in itertools.pairwise(topics)]
+    return Thresholds(
+        max_similarity=round(float(np.quantile(neighbours, _UNRELATED_SHARE)), 3),
+        min_similarity=round(_chance(embedder.embed(turns, purpose="passage")), 3),
+    )
+
+
+def _chance(vectors: Vectors) -> float:
+    """The cosine that one pair in a hundred of different texts reaches."""
+    cosines = (vectors @ vectors.T)[np.triu_indices(len(vectors), k=1)]
+    return float(np.quantile(cosines, _CHANCE_SHARE))

@@ -14,13 +14,13 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from actors.quiet import quiet_loading
 from pipeline.awake.compress import WHOLE_BELOW_WORDS, choose, join
@@ -240,13 +240,13 @@ def _batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
         yield batch
 
 
-def _load(path: str, precision: Precision, device: str) -> tuple[PreTrainedModel, AutoTokenizer]:
+def _load(path: str, precision: Precision, device: str) -> tuple[Any, Any]:
     is_local = Path(path).is_dir()
     dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
     try:
         with quiet_loading():
-            reader = AutoTokenizer.from_pretrained(path, local_files_only=is_local)
-            model = AutoModelForCausalLM.from_pretrained(
+            reader: Any = AutoTokenizer.from_pretrained(path, local_files_only=is_local)
+            model: Any = AutoModelForCausalLM.from_pretrained(
                 path, dtype=dtype, local_files_only=is_local
             )
     except (OSError, ValueError) as error:
@@ -257,10 +257,11 @@ def _load(path: str, precision: Precision, device: str) -> tuple[PreTrainedModel
     return (_quantised(model) if precision == "int8" else model), reader
 
 
-def _quantised(model: PreTrainedModel) -> PreTrainedModel:
+def _quantised(model: Any) -> Any:
     """Linear layers with 8-bit weights; activations are quantised as they come."""
     with warnings.catch_warnings():
         # The eager quantiser is marked for a package of its own; it is part of the pinned torch.
         warnings.filterwarnings("ignore", message=".*torch.ao.quantization is deprecated.*")
         warnings.filterwarnings("ignore", message=".*quantized tensor creation functions.*")
-        return torch.ao.quantization.quantize_dynamic(model, {nn.Linear}, dtype=torch.qint8)
+        quantise: Any = torch.ao.quantization.quantize_dynamic
+        return quantise(model, {nn.Linear}, dtype=torch.qint8)

@@ -6,7 +6,6 @@ token boundaries and their vectors averaged by length, so that no text is silent
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import torch
@@ -15,7 +14,10 @@ from sentence_transformers import SentenceTransformer
 
 from actors.models import packaged
 from actors.quiet import quiet_loading
+from actors.samples import CHINESE, ENGLISH
 from pipeline.errors import ConfigError, ModelError
+from pipeline.ports import Purpose
+from pipeline.vectors import common_directions, distinct
 
 Vectors = NDArray[np.float32]
 
@@ -55,11 +57,12 @@ class SentenceEmbedder:
         known = packaged(path)
         self._name = name or (known.name if known else path)
         prompts = self._encoder.prompts
-        default_query = known.query_prefix if known else prompts.get("query", "")
-        default_passage = known.passage_prefix if known else prompts.get("document", "")
+        default_query = known.query_prefix if known else prompts.get("query") or ""
+        default_passage = known.passage_prefix if known else prompts.get("document") or ""
         self._query = default_query if query_prefix is None else query_prefix
         self._passage = default_passage if passage_prefix is None else passage_prefix
         self._batch_size = batch_size
+        self._common: Vectors | None = None
         self._dim = int(self.embed(["width"], purpose="passage").shape[1])
 
     @property
@@ -72,11 +75,23 @@ class SentenceEmbedder:
         """The width of its vectors."""
         return self._dim
 
-    def embed(self, texts: Sequence[str], *, purpose: Literal["query", "passage"]) -> Vectors:
+    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
         """``(len(texts), dim)``, L2-normalised. Raises ModelError when the model fails."""
         if not texts:
             return np.zeros((0, self._dim), dtype=np.float32)
         prefix = self._query if purpose == "query" else self._passage
+        vectors = self._whole(texts, prefix)
+        return distinct(vectors, self.common()) if purpose == "topic" else vectors
+
+    def common(self) -> Vectors:
+        """``(2, dim)``: what all English and all Chinese passages share in this model."""
+        if self._common is None:
+            samples = (ENGLISH, CHINESE)
+            means = [self.embed(texts, purpose="passage").mean(axis=0) for texts in samples]
+            self._common = common_directions(np.stack(means))
+        return self._common
+
+    def _whole(self, texts: Sequence[str], prefix: str) -> Vectors:
         pieces, owners, lengths = self._pieces(texts, prefix)
         vectors = self._encode(pieces, prefix)
         if len(pieces) == len(texts):
@@ -134,4 +149,5 @@ def _averaged(
     totals = np.zeros((count, vectors.shape[1]), dtype=np.float32)
     np.add.at(totals, owners, vectors * lengths[:, None].astype(np.float32))
     norms = np.linalg.norm(totals, axis=1, keepdims=True)
-    return totals / np.maximum(norms, np.float32(1e-12))
+    unit: Vectors = totals / np.maximum(norms, np.float32(1e-12))
+    return unit

@@ -9,11 +9,11 @@ import itertools
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.ports import Purpose
 from pipeline.state import Compressed
 
 Vectors = NDArray[np.float32]
@@ -52,14 +52,15 @@ class FakeEmbedder:
         """The width of its vectors."""
         return self._dim
 
-    def embed(self, texts: Sequence[str], *, purpose: Literal["query", "passage"]) -> Vectors:
+    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
         """``(len(texts), dim)``, L2-normalised; the purpose makes no difference."""
         self.calls += 1
         vectors = np.zeros((len(texts), self._dim), dtype=np.float32)
         for row, text in enumerate(texts):
             for token in fake_tokens(text.casefold()) or [""]:
                 vectors[row] += self._direction(token)
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-9)
+        unit: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-9)
+        return unit
 
     def _direction(self, token: str) -> Vectors:
         seed = int.from_bytes(hashlib.sha256(token.encode()).digest()[:8])

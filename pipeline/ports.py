@@ -44,6 +44,9 @@ from pipeline.state import (
 
 Vectors = NDArray[np.float32]
 
+Purpose = Literal["query", "passage", "topic"]
+"""What a vector is for: asking, being found, or comparing what two passages are about."""
+
 
 class Clock(Protocol):
     """The time, as a thing that can be given."""
@@ -74,8 +77,12 @@ class Embedder(Protocol):
         """The width of its vectors."""
         ...
 
-    def embed(self, texts: Sequence[str], *, purpose: Literal["query", "passage"]) -> Vectors:
-        """``(len(texts), dim)``, L2-normalised. Raises ModelError on any other width."""
+    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+        """``(len(texts), dim)``, L2-normalised. Raises ModelError on any other width.
+
+        For ``topic``, what all texts of a language share is taken out, so that cosines of texts
+        in any language and of any length can be held against one threshold.
+        """
         ...
 
 

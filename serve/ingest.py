@@ -116,7 +116,7 @@ class Walk:
         heads = [step.windows[name][:count] for step, name, count in full]
         profiles = await self._models.attention([[turn.text for turn in head] for head in heads])
         vectors = await self._models.embed(
-            [turn.text for head in heads for turn in head], purpose="passage"
+            [turn.text for head in heads for turn in head], purpose="topic"
         )
         start = 0
         for (step, name, count), head, profile in zip(full, heads, profiles, strict=True):

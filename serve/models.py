@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from pipeline.ports import AttentionModel, Compressor, Embedder, Vectors
 from pipeline.state import Compressed
 
-Purpose = Literal["query", "passage"]
+Purpose = Literal["query", "passage", "topic"]
 
 
 class AsyncModels(Protocol):

@@ -1,4 +1,15 @@
-"""Where a new topic starts in a window of turns."""
+"""Where a new topic starts in a window of turns, and what a segment is called.
+
+Source: arXiv 2510.18866, section 3.2; upstream sensory_memory.py and
+topic_segmenter/llmlingua_2.py@8fc9a91. There a boundary is a turn that attends *more* to the one
+before than its neighbours do, where the two are also unlike. Measured on labelled dialogues
+(docs/decisions/0002-thresholds.md), that is the worst of all rules tried, and the similarity of
+turns, read against its surroundings, is the best; so that is the default, and the published rule
+and attention valleys are there to choose. Both signals use one convention: index i is a cut
+before turn i.
+"""
+
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +17,22 @@ from numpy.typing import NDArray
 from pipeline.awake.topics import topic_label
 from pipeline.errors import InputError
 
-__all__ = ["boundaries", "topic_label"]
+__all__ = ["Rule", "boundaries", "topic_label"]
+
+_CONTEXT_TURNS = 2
+
+
+class Rule(StrEnum):
+    """Which turns can begin a topic; all need low similarity as well.
+
+    SIMILARITY: turns less like what came before than their neighbours are.
+    ATTENTION_PEAKS: turns that attend most to the one before (the published rule).
+    ATTENTION_VALLEYS: turns that attend least to the one before.
+    """
+
+    SIMILARITY = "similarity"
+    ATTENTION_PEAKS = "attention_peaks"
+    ATTENTION_VALLEYS = "attention_valleys"
 
 
 def boundaries(
@@ -14,13 +40,15 @@ def boundaries(
     turn_vectors: NDArray[np.float32],
     *,
     max_similarity: float,
+    rule: Rule = Rule.SIMILARITY,
 ) -> list[int]:
     """Turns before which a new topic starts.
 
     Args:
-        attention: ``(n,)``; attention of turn i to turn i-1; entry 0 is ignored.
-        turn_vectors: ``(n, d)``; one L2-normalised embedding per turn.
-        max_similarity: cosine, in -1..1, below which neighbours count as unrelated.
+        attention: ``(n,)``; attention of turn i to turn i-1; entry 0 is ignored. Without it every
+            rule is that of similarity.
+        turn_vectors: ``(n, d)``; one L2-normalised embedding per turn, for the purpose ``topic``.
+        max_similarity: cosine, in -1..1, below which a turn and those before count as unrelated.
 
     Returns:
         Strictly increasing turn indices in 1..n-1.
@@ -30,10 +58,36 @@ def boundaries(
     """
     if attention is not None and len(attention) != len(turn_vectors):
         raise InputError(f"{len(attention)} attention values for {len(turn_vectors)} turns")
-    similarity = np.sum(turn_vectors[1:] * turn_vectors[:-1], axis=1)  # (n-1,)
-    return [i + 1 for i in range(len(similarity)) if _is_valley(similarity, i, max_similarity)]
+    likeness = _likeness(turn_vectors)
+    signal = likeness if attention is None or rule == Rule.SIMILARITY else attention[1:]
+    turned = -signal if attention is not None and rule == Rule.ATTENTION_PEAKS else signal
+    cuts = range(len(likeness))
+    return [i + 1 for i in cuts if likeness[i] < max_similarity and _is_valley(turned, i)]
 
 
-def _is_valley(values: NDArray[np.float32], i: int, limit: float) -> bool:
-    around = values[max(0, i - 1) : i + 2]
-    return bool(values[i] < limit and values[i] == around.min())
+def _likeness(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(n-1,)``: how alike the two sides of each cut are.
+
+    The mean of two cosines: of the turns beside the cut, and of the means of two turns on either
+    side, which a single short reply does not sway.
+    """
+    neighbours = np.sum(vectors[1:] * vectors[:-1], axis=1)
+    around = [
+        _cosine(vectors[max(0, i - _CONTEXT_TURNS) : i], vectors[i : i + _CONTEXT_TURNS])
+        for i in range(1, len(vectors))
+    ]
+    likeness: NDArray[np.float32] = (neighbours + np.array(around, dtype=np.float32)) / 2
+    return likeness
+
+
+def _cosine(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
+    left, right = before.sum(axis=0), after.sum(axis=0)
+    norm = float(np.linalg.norm(left) * np.linalg.norm(right))
+    return float(left @ right) / max(norm, 1e-9)
+
+
+def _is_valley(values: NDArray[np.float32], i: int) -> bool:
+    """Whether no neighbour is lower; of equal ones side by side only the first is."""
+    is_below_left = i == 0 or values[i] < values[i - 1]
+    is_below_right = i == len(values) - 1 or values[i] <= values[i + 1]
+    return bool(is_below_left and is_below_right)

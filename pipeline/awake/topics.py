@@ -8,7 +8,7 @@ words that were said and finds no heading for them.
 import itertools
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -55,7 +55,7 @@ def topic_label(texts: Sequence[str], *, terms: int = 3) -> str:
     text = _NOISE.sub(" ", "\n".join(texts))
     is_chinese = language(text) == "zh"
     found = list(_chinese(text) if is_chinese else _others(text))
-    weights: Counter[str] = Counter()
+    weights: defaultdict[str, float] = defaultdict(float)
     for term, weight in found:
         weights[term] += weight
     best = sorted(weights, key=lambda term: (-weights[term], _first(text, term)))

@@ -72,6 +72,13 @@ def test_queries_and_passages_get_the_models_own_prefixes(sentence_folder: str) 
     )
 
 
+def test_topic_vectors_hold_nothing_that_all_texts_share(embedder: SentenceEmbedder) -> None:
+    vectors = embedder.embed(["a cat", "我喜欢火车"], purpose="topic")
+
+    np.testing.assert_allclose(vectors @ embedder.common().T, 0.0, atol=1e-4)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+
+
 def test_a_model_is_named_by_its_path_unless_told(sentence_folder: str) -> None:
     assert SentenceEmbedder(sentence_folder).model == sentence_folder
     assert SentenceEmbedder(sentence_folder, name="tiny").model == "tiny"

@@ -1,0 +1,35 @@
+"""A label names what a segment talks about, in its own words and language."""
+
+import pytest
+
+from pipeline.awake.segment import topic_label
+
+
+def test_the_terms_said_most_come_in_the_order_they_were_said() -> None:
+    label = topic_label(
+        ["I planted tomatoes on the balcony.", "Do tomatoes need a big balcony?", "Tomatoes do."],
+        terms=2,
+    )
+
+    assert label == "tomatoes, balcony"
+
+
+def test_a_pair_that_comes_twice_is_one_term() -> None:
+    label = topic_label(["The vector index is slow.", "Which vector index?"])
+
+    assert "vector index" in label.split(", ")
+
+
+def test_a_chinese_segment_has_a_chinese_label() -> None:
+    label = topic_label(["我在阳台上种了番茄。", "番茄需要很多阳光吗？", "番茄喜欢阳光。"])
+
+    assert {"番茄", "阳光"} <= set(label.split("、"))
+
+
+@pytest.mark.parametrize("texts", [[], ["ok"], ["好的"], ["https://a.org/b"], ["12 34"]])
+def test_texts_that_tell_nothing_have_no_label(texts: list[str]) -> None:
+    assert topic_label(texts) == ""
+
+
+def test_no_more_terms_than_asked_for() -> None:
+    assert topic_label(["pears plums apples grapes melons figs"], terms=2).count(",") == 1
