@@ -124,3 +124,29 @@ def test_the_packaged_model_drops_what_goes_without_saying(
     assert "kohlrabi" in english.text
     assert all(part in chinese.text for part in ("杭州", "不", "320元"))
     assert len(english.text) < len(texts[0])
+
+
+def test_the_first_layers_alone_can_predict(tiny_causal: str) -> None:
+    whole = SurprisalCompressor(tiny_causal, precision="float32")
+    shallow = SurprisalCompressor(tiny_causal, precision="float32", layers=1)
+
+    [deep], [early] = whole.surprisals([TEXT]), shallow.surprisals([TEXT])
+
+    assert not isinstance(deep, str)
+    assert not isinstance(early, str)
+    assert early[1].shape == deep[1].shape
+    assert not np.allclose(early[1], deep[1], atol=1e-3)
+
+
+def test_more_layers_than_there_are_is_refused(tiny_causal: str) -> None:
+    with pytest.raises(ConfigError, match="no first 9 layers"):
+        SurprisalCompressor(tiny_causal, layers=9)
+
+
+def test_eight_bits_give_nearly_the_same_surprisals(tiny_causal: str) -> None:
+    [exact] = SurprisalCompressor(tiny_causal, precision="float32").surprisals([TEXT])
+    [rounded] = SurprisalCompressor(tiny_causal, precision="int8").surprisals([TEXT])
+
+    assert not isinstance(exact, str)
+    assert not isinstance(rounded, str)
+    np.testing.assert_allclose(rounded[1], exact[1], rtol=0.05, atol=0.2)
