@@ -8,6 +8,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
 
+from pipeline.awake.segment import Rule
+
 Cosine = Annotated[float, Field(ge=-1.0, le=1.0)]
 Rate = Annotated[float, Field(gt=0.0, le=1.0)]
 
@@ -35,6 +37,7 @@ class WindowSettings(Section):
 class SegmentationSettings(Section):
     """Topic boundaries; None takes the threshold calibrated for the embedding model."""
 
+    rule: Rule = Rule.SIMILARITY
     max_similarity: Cosine | None = None
 
 

@@ -20,11 +20,16 @@ def build(args: AppSettings) -> Application:
     models = args.models
     load = {"models_dir": args.models_dir, "threads": models.threads}
     embedder = _deployment(args, Embedder).bind(model=models.embedder, **load)
-    compressor = segmenter = None
+    compressor = None
     if models.compressor is not None:
         compressor = _deployment(args, Compressor).bind(model=models.compressor, **load)
-    if models.attention is not None:
-        segmenter = _deployment(args, Segmenter).bind(model=models.attention, **load)
+    segmenter = _deployment(args, Segmenter).bind(
+        embedder=embedder,
+        attention=models.attention,
+        rule=args.segmentation.rule,
+        max_similarity=args.max_similarity,
+        **load,
+    )
     workers = _deployment(args, IngestWorkers).bind(
         settings=args, embedder=embedder, compressor=compressor, segmenter=segmenter
     )

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from ray.serve.handle import DeploymentHandle
 
+from pipeline.errors import ConfigError
 from pipeline.ports import Vectors
 from pipeline.state import Compressed
 from serve.models import Purpose
@@ -52,10 +53,10 @@ class ServeModels:
             kept += await self._compressor.compress.remote(part, rate=rate)
         return kept
 
-    async def attention(self, windows: Sequence[Sequence[str]]) -> list[Vectors | None]:
-        if self._segmenter is None or not windows:
-            return [None] * len(windows)
-        found: list[Vectors | None] = await self._segmenter.profiles.remote(
+    async def boundaries(self, windows: Sequence[Sequence[str]]) -> list[list[int]]:
+        if self._segmenter is None:
+            raise ConfigError("expected a segmenter deployment, got none", field="Segmenter")
+        found: list[list[int]] = await self._segmenter.boundaries.remote(
             [list(window) for window in windows]
         )
         return found

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from pipeline.awake.segment import boundaries, topic_label
 from pipeline.awake.shortterm import batches
+from pipeline.awake.topics import topic_label
 from pipeline.awake.turns import turns
 from pipeline.awake.window import cut, overfull
 from pipeline.entries import Statement
@@ -35,7 +35,6 @@ class WalkSettings:
     rate: float
     window_tokens: int
     shortterm_tokens: int
-    max_similarity: float
     model: str
 
 
@@ -114,18 +113,8 @@ class Walk:
         if not full:
             return
         heads = [step.windows[name][:count] for step, name, count in full]
-        profiles = await self._models.attention([[turn.text for turn in head] for head in heads])
-        vectors = await self._models.embed(
-            [turn.text for head in heads for turn in head], purpose="topic"
-        )
-        start = 0
-        for (step, name, count), head, profile in zip(full, heads, profiles, strict=True):
-            found = boundaries(
-                profile,
-                vectors[start : start + len(head)],
-                max_similarity=self._settings.max_similarity,
-            )
-            start += len(head)
+        cuts = await self._models.boundaries([[turn.text for turn in head] for head in heads])
+        for (step, name, count), head, found in zip(full, heads, cuts, strict=True):
             rest = step.windows[name][count:]
             leaving, staying = cut(head, found, flush=step.state.flush and not rest)
             step.segments += [_segment(name, group) for group in leaving]

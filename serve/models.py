@@ -1,10 +1,9 @@
 """The models as the service reaches them: asynchronous, wherever they run."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from pipeline.ports import AttentionModel, Compressor, Embedder, Vectors
+from pipeline.ports import Vectors
 from pipeline.state import Compressed
 
 Purpose = Literal["query", "passage", "topic"]
@@ -21,26 +20,6 @@ class AsyncModels(Protocol):
         """One compressed text per text."""
         ...
 
-    async def attention(self, windows: Sequence[Sequence[str]]) -> list[Vectors | None]:
-        """One attention profile per window, None where there is none."""
+    async def boundaries(self, windows: Sequence[Sequence[str]]) -> list[list[int]]:
+        """Per window of turns those before which a new topic starts."""
         ...
-
-
-class InlineModels:
-    """Models in this process, called in threads: for tests and single-process runs."""
-
-    def __init__(
-        self, *, embedder: Embedder, compressor: Compressor, attention: AttentionModel
-    ) -> None:
-        self._embedder = embedder
-        self._compressor = compressor
-        self._attention = attention
-
-    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
-        return await asyncio.to_thread(self._embedder.embed, texts, purpose=purpose)
-
-    async def compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
-        return await asyncio.to_thread(self._compressor.compress, texts, rate=rate)
-
-    async def attention(self, windows: Sequence[Sequence[str]]) -> list[Vectors | None]:
-        return await asyncio.to_thread(self._attention.profiles, windows)

@@ -10,7 +10,6 @@ import socket
 
 from fastapi import FastAPI
 
-from actors.calibration import thresholds
 from actors.clock import SystemClock
 from actors.extractive import ExtractiveSummariser
 from actors.records import open_records
@@ -29,15 +28,12 @@ log = logging.getLogger("slowwave")
 
 
 def walk_settings(settings: AppSettings) -> WalkSettings:
-    """The numbers of one ingest step; thresholds left open are those of the embedding model."""
-    asked = settings.segmentation.max_similarity
-    calibrated = thresholds(settings.models.embedder)
+    """The numbers of one ingest step."""
     return WalkSettings(
         compress=settings.compression.enabled and settings.models.compressor is not None,
         rate=settings.compression.rate,
         window_tokens=settings.window.capacity_tokens,
         shortterm_tokens=settings.short_term.capacity_tokens,
-        max_similarity=calibrated.max_similarity if asked is None else asked,
         model=settings.models.embedder,
     )
 
@@ -51,7 +47,7 @@ class IngestWorkers:
         settings: AppSettings,
         embedder: Handle,
         compressor: Handle | None,
-        segmenter: Handle | None,
+        segmenter: Handle,
     ) -> None:
         self._settings = settings
         self._records = open_records(settings.records_url)

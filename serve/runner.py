@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import ray
 from ray import serve as ray_serve
 
-from actors.calibration import thresholds
 from actors.clock import SystemClock
 from actors.records import open_records
 from actors.rules import RuleDecider
@@ -57,15 +56,13 @@ def open_decider() -> Decider:
 
 def sleep_parts(settings: AppSettings) -> SleepParts:
     """What the job needs, as factories that travel to its workers."""
-    asked = settings.consolidation.min_similarity
-    calibrated = thresholds(settings.models.embedder)
     return SleepParts(
         open_store=functools.partial(open_sleep_store, settings.records_url),
         open_decider=open_decider,
         open_embedder=functools.partial(HandleEmbedder, settings.models.embedder),
         open_clock=SystemClock,
         model=settings.models.embedder,
-        min_similarity=calibrated.min_similarity if asked is None else asked,
+        min_similarity=settings.min_similarity,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import Field, PositiveFloat, PositiveInt, ValidationError
 
+from actors.calibration import thresholds
 from pipeline.errors import ConfigError
 from pipeline.settings import (
     CompressionSettings,
@@ -27,12 +28,15 @@ Positive = Annotated[float, Field(ge=0.0)]
 
 
 class ModelSettings(Section):
-    """Which models: a packaged name, a local folder or a hub name; None leaves a part out."""
+    """Which models: a packaged name, a local folder or a hub name; None leaves a part out.
+
+    ``attention`` is needed by the attention rules of segmentation alone.
+    """
 
     embedder: str = "multilingual-e5-small"
     tokenizer: str = "multilingual-e5-small"
     compressor: str | None = "SmolLM2-135M-Instruct"
-    attention: str | None = "multilingual-e5-small"
+    attention: str | None = None
     threads: PositiveInt = 2
 
 
@@ -103,6 +107,18 @@ class AppSettings(Section):
     def records_url(self) -> str:
         """The record store's SQLAlchemy URL."""
         return self.stores.records or f"sqlite:///{self.home / 'records.sqlite'}"
+
+    @property
+    def max_similarity(self) -> float:
+        """The threshold of topic boundaries; the embedding model's where none is set."""
+        asked = self.segmentation.max_similarity
+        return thresholds(self.models.embedder).max_similarity if asked is None else asked
+
+    @property
+    def min_similarity(self) -> float:
+        """The threshold of sleep candidates; the embedding model's where none is set."""
+        asked = self.consolidation.min_similarity
+        return thresholds(self.models.embedder).min_similarity if asked is None else asked
 
     @property
     def index_folder(self) -> Path:

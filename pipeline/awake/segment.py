@@ -1,4 +1,4 @@
-"""Where a new topic starts in a window of turns, and what a segment is called.
+"""Where a new topic starts in a window of turns.
 
 Source: arXiv 2510.18866, section 3.2; upstream sensory_memory.py and
 topic_segmenter/llmlingua_2.py@8fc9a91. There a boundary is a turn that attends *more* to the one
@@ -14,10 +14,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.awake.topics import topic_label
 from pipeline.errors import InputError
-
-__all__ = ["Rule", "boundaries", "topic_label"]
 
 _CONTEXT_TURNS = 2
 

@@ -22,7 +22,7 @@ from serve.version import VERSION
 
 _NOTE = (
     "extraction and sleep decisions are baselines without a language model; "
-    "see configs/openai.yaml for one"
+    ""
 )
 
 

@@ -19,7 +19,7 @@ from pipeline.state import SleepRun
 from serve.index import InlineIndex
 from serve.ingest import IngestWorker, Walk, WalkSettings
 from serve.ingress.api import build_api
-from serve.models import InlineModels
+from serve.inline import InlineModels
 from serve.service import Access, Memory
 from serve.sleeping import Sleep
 
@@ -61,7 +61,12 @@ def house(tmp_path: Path) -> Iterator[House]:
     embedder, tokenizer, clock = FakeEmbedder(), FakeTokenizer(), FixedClock(NOW)
     edge = EdgeIndex(tmp_path / "index", dim=embedder.dim)
     index = InlineIndex(edge, records.outbox)
-    models = InlineModels(embedder=embedder, compressor=FakeCompressor(), attention=FakeAttention())
+    models = InlineModels(
+        embedder=embedder,
+        compressor=FakeCompressor(),
+        attention=FakeAttention(),
+        max_similarity=0.5,
+    )
     memory = Memory(
         records=records,
         index=index,
@@ -78,7 +83,6 @@ def house(tmp_path: Path) -> Iterator[House]:
         rate=0.6,
         window_tokens=60,
         shortterm_tokens=60,
-        max_similarity=0.5,
         model=embedder.model,
     )
     extractor = ExtractiveSummariser(tokenizer=tokenizer, max_entry_tokens=200)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.awake.segment import topic_label
+from pipeline.awake.topics import topic_label
 
 
 def test_the_terms_said_most_come_in_the_order_they_were_said() -> None:

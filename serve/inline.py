@@ -1,0 +1,38 @@
+"""Models in this process, called in threads: for tests and single-process runs."""
+
+import asyncio
+from collections.abc import Sequence
+
+from pipeline.awake.segment import Rule
+from pipeline.ports import AttentionModel, Compressor, Embedder, Vectors
+from pipeline.state import Compressed
+from serve.models import Purpose
+from serve.segmenting import Segmenting
+
+
+class InlineModels:
+    """Implements serve.models.AsyncModels."""
+
+    def __init__(
+        self,
+        *,
+        embedder: Embedder,
+        compressor: Compressor,
+        attention: AttentionModel | None = None,
+        rule: Rule = Rule.SIMILARITY,
+        max_similarity: float,
+    ) -> None:
+        self._embedder = embedder
+        self._compressor = compressor
+        self._segmenting = Segmenting(
+            embed=self.embed, attention=attention, rule=rule, max_similarity=max_similarity
+        )
+
+    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+        return await asyncio.to_thread(self._embedder.embed, texts, purpose=purpose)
+
+    async def compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
+        return await asyncio.to_thread(self._compressor.compress, texts, rate=rate)
+
+    async def boundaries(self, windows: Sequence[Sequence[str]]) -> list[list[int]]:
+        return await self._segmenting.boundaries(windows)
