@@ -20,10 +20,7 @@ from serve.local.service import up as start_service
 from serve.replies import Collection
 from serve.version import VERSION
 
-_NOTE = (
-    "extraction and sleep decisions are baselines without a language model; "
-    ""
-)
+_NOTE = "extraction and sleep decisions are baselines without a language model"
 
 
 def register(app: typer.Typer) -> None:
