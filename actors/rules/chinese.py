@@ -8,7 +8,6 @@ import re
 from functools import lru_cache
 
 import jieba
-import jieba.posseg
 
 from actors.rules.chinese_patterns import (
     ABLE,
@@ -59,8 +58,7 @@ from actors.rules.chinese_words import (
 )
 from actors.rules.reading import Clause, Mode, Reading, Sense
 from pipeline.sleep.slots import values
-
-jieba.setLogLevel(60)
+from pipeline.text.dictionary import chinese_parts, own_chinese_words
 
 _OPENING = PEOPLE | SINGLE_NOUNS | {"和", "跟", "与", "默认"}
 _CLASS_OF: dict[str, frozenset[str]] = {}
@@ -111,9 +109,8 @@ def read_chinese(text: str, speaker: str) -> Reading:
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> jieba.Tokenizer:
-    """A dictionary of its own, so that the words added here change no other user of jieba."""
-    tokenizer = jieba.Tokenizer()
-    tokenizer.initialize()
+    """A dictionary of its own, so that the words added here change no other reader's."""
+    tokenizer = own_chinese_words()
     listed = (word for members in CLASSES.values() for word in members.split())
     for word in sorted({*PEOPLE, *SINGLE_NOUNS, *WORKS_AS, *PREDICATE, *listed, *ADDED}):
         if len(word) > 1:
@@ -164,7 +161,7 @@ def _classes(words: frozenset[str]) -> frozenset[str]:
 
 def _parts(words: frozenset[str]) -> frozenset[str]:
     """Words inside longer ones, so that a bank is found in a bank's full name."""
-    inner = (part for word in words if len(word) > 2 for part in jieba.cut_for_search(word))
+    inner = (part for word in words if len(word) > 2 for part in _tokenizer().cut_for_search(word))
     return frozenset(_root(part) for part in inner) - words
 
 
@@ -193,8 +190,7 @@ def _tag(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _tags() -> dict[str, str]:
-    jieba.posseg.initialize()
-    return dict(jieba.posseg.dt.word_tag_tab)
+    return dict(chinese_parts())
 
 
 def _clauses(masked: str, speaker: str) -> tuple[Clause, ...]:

@@ -14,7 +14,7 @@ from functools import cache
 
 import snowballstemmer
 
-from pipeline.awake.words import dictionary
+from pipeline.text.dictionary import chinese_words
 from pipeline.text.languages import language
 
 _HAN_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
@@ -81,7 +81,7 @@ def _distinct(terms: Sequence[str], limit: int) -> list[str]:
 
 def _chinese(text: str) -> Iterator[tuple[str, float]]:
     for run in _HAN_RUN.finditer(text):
-        for word in dictionary().cut(run.group()):
+        for word in chinese_words().cut(run.group()):
             if len(word) > 1 and word not in _HAN_COMMON_WORDS:
                 yield word, _rarity(word)
     for match in _LATIN.finditer(text):
@@ -91,7 +91,7 @@ def _chinese(text: str) -> Iterator[tuple[str, float]]:
 
 def _rarity(word: str) -> float:
     """Minus the log of the word's share in jieba's corpus; unknown words count as once seen."""
-    known = dictionary()
+    known = chinese_words()
     return math.log(known.total / max(1, known.FREQ.get(word) or 1))
 
 

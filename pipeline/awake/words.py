@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import cache
 
-import jieba
+from pipeline.text.dictionary import chinese_parts, chinese_words
 
 HAN = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _MARKS = r"\u0300-\u036f\u0900-\u109f\u200d"
@@ -111,26 +110,9 @@ def _scan(text: str) -> Iterator[_Found]:
 
 
 def _han_words(run: str, start: int) -> Iterator[_Found]:
-    for piece in dictionary().cut(run):
+    for piece in chinese_words().cut(run):
         yield _Found(Word(start=start, end=start + len(piece), text=piece), "han")
         start += len(piece)
-
-
-@cache
-def dictionary() -> jieba.Tokenizer:
-    """jieba's dictionary, read at first use without its log lines and its cache file."""
-    tokenizer = jieba.Tokenizer()
-    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
-    tokenizer.initialized = True
-    return tokenizer
-
-
-@cache
-def _tags() -> dict[str, str]:
-    """Part of speech by word, of the words in jieba's dictionary."""
-    with jieba.get_module_res("dict.txt") as lines:
-        parts = (line.decode().split() for line in lines)
-        return {word: tag for word, _, tag in parts}
 
 
 def _tier(found: _Found, names: frozenset[int]) -> Tier:
@@ -149,7 +131,7 @@ def _tier(found: _Found, names: frozenset[int]) -> Tier:
 def _is_small(found: _Found) -> bool:
     text = found.word.text
     if found.sort == "han":
-        return _tags().get(text, "").startswith(_SMALL_TAGS)
+        return chinese_parts().get(text, "").startswith(_SMALL_TAGS)
     return found.sort in ("mark", "end", "bar") or text.lower() in _SMALL_WORDS
 
 
@@ -164,7 +146,7 @@ def _is_telling_han(word: str) -> bool:
         return True
     if word in _VAGUE_NUMBERS:
         return False
-    tag = _tags().get(word)
+    tag = chinese_parts().get(word)
     if tag is None:
         return len(word) > 1
     return tag.startswith(_NAME_TAGS) or tag == "m"

@@ -7,13 +7,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-import jieba
-import jieba.posseg
 import snowballstemmer
 
 from pipeline.sleep.slots import values
+from pipeline.text.dictionary import chinese_tags
 
-jieba.setLogLevel(60)
 _STEM = snowballstemmer.stemmer("english")
 _CJK = re.compile(r"[一-鿿]")
 _WORD = re.compile(r"[A-Za-z][\w'’+#.-]*\w|[A-Za-z]")
@@ -73,7 +71,7 @@ def names(text: str) -> frozenset[str]:
     if is_chinese(text):
         found |= {
             pair.word
-            for pair in jieba.posseg.lcut(text)
+            for pair in chinese_tags().lcut(text)
             if pair.flag in ("nr", "ns", "nt", "nz") and len(pair.word) > 1
         }
     return frozenset(found - _NOT_NAMES)

@@ -27,7 +27,7 @@ def bins(items: Sequence[_T], sizes: Sequence[int], *, capacity: int) -> list[li
     for place in sorted(range(len(items)), key=lambda place: (-sizes[place], place)):
         emptiest = weights.index(min(weights))
         filled[emptiest].append(items[place])
-        weights[emptiest] += sizes[place]
+        weights[emptiest] += max(1, sizes[place])  # what is empty must still be visited
     return filled
 
 
