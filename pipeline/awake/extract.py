@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.awake.extract_answers import leading
 from pipeline.awake.extract_attributes import attributes
+from pipeline.awake.extract_content import has_content
 from pipeline.awake.extract_entities import entities
 from pipeline.awake.extract_phrases import Phrases, phrases_for
 from pipeline.awake.extract_split import Measure, split
@@ -150,9 +151,21 @@ def _retold(setting: _Setting) -> Iterator[_Told]:
 
 
 def _answered(setting: _Setting) -> Iterator[_Told]:
+    """What an assistant said of its own; echoes, agreement and promises to remember are none."""
+    before = setting.question.content if setting.question else ""
+    is_answer = _wants_to_know(setting, before)
+    names = tuple(name for name in (setting.voices.speaker, setting.voices.addressee) if name)
     for text in leading(setting.message.content):
+        if not has_content(text, before=" ".join((before, *names)), is_answer=is_answer):
+            continue
         told = setting.phrases.tells(setting.voices, _third(setting, text))
         yield _Told(text=told, said=text, sources=(setting.message.id,))
+
+
+def _wants_to_know(setting: _Setting, before: str) -> bool:
+    """Whether the message asks for information, not only for something to be done."""
+    asked = [unit.text for unit in units(before) if unit.kind is UnitKind.ASKED]
+    return any(setting.phrases.request(text) is None for text in asked)
 
 
 def _open_question(setting: _Setting, first: Unit | None) -> str | None:

@@ -135,6 +135,17 @@ def test_an_assistants_words_stay_its_own() -> None:
     assert statements[-1].speaker == "assistant"
 
 
+def test_an_assistant_that_only_agrees_or_echoes_gives_nothing() -> None:
+    said = ("user", "My canoe is called Otter.")
+
+    assert len(_texts(_talk(said, ("assistant", "Otter, noted. Your secret is safe.")))) == 1
+    assert len(_texts(_talk(("user", "我的船叫水獭。"), ("assistant", "水獭，记住了。")))) == 1
+
+
+def test_a_person_who_agrees_is_kept() -> None:
+    assert len(_texts(_talk(("Mara", "The canoe leaks."), ("Ivo", "That canoe sure leaks.")))) == 2
+
+
 def test_an_unsure_statement_is_tentative() -> None:
     assert _extract([_message("Maybe I will sell the canoe.")])[0].status is Status.TENTATIVE
 
