@@ -14,6 +14,7 @@ from pipeline.awake.extract_attributes import attributes
 from pipeline.awake.extract_content import has_content
 from pipeline.awake.extract_entities import entities
 from pipeline.awake.extract_phrases import Phrases, phrases_for
+from pipeline.awake.extract_recast import recast
 from pipeline.awake.extract_split import Measure, split
 from pipeline.awake.extract_units import Unit, UnitKind, is_short, units
 from pipeline.awake.kinds import is_unsure, kind_of
@@ -140,7 +141,7 @@ def _retold(setting: _Setting) -> Iterator[_Told]:
     if setting.message.role is Role.ASSISTANT:
         yield from _answered(setting)
         return
-    pieces = units(setting.message.content)
+    pieces = _recast(setting, units(setting.message.content))
     first = next((u for u in pieces if u.kind is not UnitKind.ASKED), None)
     asked = _open_question(setting, first)
     if asked is not None:
@@ -148,6 +149,18 @@ def _retold(setting: _Setting) -> Iterator[_Told]:
         pieces = [u for u in pieces if u is not first]
     for unit in pieces:
         yield from _told(setting, unit)
+
+
+def _recast(setting: _Setting, pieces: Sequence[Unit]) -> list[Unit]:
+    """The pieces put for retelling, without those that only gave the speaker's known name."""
+    speaker, spoken = setting.voices.speaker, setting.language
+    told = (
+        replace(unit, text=recast(unit.text, speaker=speaker, language=spoken))
+        if unit.kind is UnitKind.SAID
+        else unit
+        for unit in pieces
+    )
+    return [unit for unit in told if unit.text]
 
 
 def _answered(setting: _Setting) -> Iterator[_Told]:

@@ -66,6 +66,11 @@ _BARE_CHINESE = re.compile(
     r"用|从|刚|没|不(?!错)|在|有|去|把|给|打算|觉得|希望|喜欢|记|更新|完成|提交|测试|修)"
 )
 _CONTENT = re.compile(r"[A-Za-z]{4,}|\d+")
+_HELLO_FROM = re.compile(
+    r"^(?i:hello|hi|hey|greetings|cheers|good (?:morning|evening|afternoon)|morning|evening)"
+    r"(?: again| everyone| all)? from (?P<place>(?:the |sunny |rainy |cold )?[A-Z][^.!,?\n]{1,40})"
+    r"[.!,]+\s*"
+)
 _HAN = re.compile(r"[㐀-鿿]")
 _PARTICLE = re.compile(r"(?:，?好吗|，?可以吗|，?行吗|吗|呢|么)$")
 TELLING_WORDS = 9
@@ -116,6 +121,10 @@ class Phrases:
 
     def with_subject(self, voices: Voices, said: str, told: str) -> str:
         """The retold sentence with the speaker as its subject where the subject was left out."""
+        greeted = _HELLO_FROM.match(told)
+        if greeted:
+            wrote = f"{_upper(voices.speaker)} wrote from {greeted['place']}."
+            return f"{wrote} {told[greeted.end() :]}".strip()
         first = _FIRST_WORD.match(said)
         if first is None:
             return told

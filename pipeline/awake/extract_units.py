@@ -46,23 +46,29 @@ _INTERJECTION = (
     r"congratulations|cool|(?:nice|great|good) (?:one|work|job)|well done|way to go|"
     r"nice|great|awesome|woohoo|yay|absolutely|definitely|of course|for sure|certainly|exactly|"
     r"totally|sounds good|got it|no problem|good morning|good evening|good afternoon|hmm+|um+|"
-    r"good question|omg|man|dude|right|i see|you know|no worries"
+    r"good question|greetings|(?:morning|evening|afternoon)(?=(?: [a-z]+)?[,.!])|good(?=[,!.])|"
+    r"omg|man|dude|right|i see|you know|no worries"
 )
 _CHINESE_INTERJECTION = (
-    r"你好|您好|大家好|大家早|早上好|下午好|晚上好|早安|晚安|早|嗨|哈喽|嘿|哈哈+|呵呵|嗯+|哦+|噢|哇+|啊|唉|"
+    r"你好|您好|(?:大家|各位)(?:好|早|早上好|下午好|晚上好)|早上好|下午好|晚上好|早安|晚安|早|嗨|哈喽|嘿|哈哈+|呵呵|嗯+|哦+|噢|哇+|啊|唉|"
     r"好的|好滴|好嘞|好吧|好呀|好|行|可以|没问题|收到|明白了?|了解|知道了|OK|谢谢(?:你|您|大家)?|多谢|感谢|"
     r"太好了|太棒了|非常好|很好|真棒|加油|恭喜(?:你|您)?|"
-    r"辛苦了?|记上|记下了?|不客气|没事|对|是的|是啊|同意|赞|当然(?:可以)?|再见|拜拜|对了|话说"
+    r"辛苦(?:大家|各位|你们?|您)?了?|(?:大家|各位)辛苦了?|记上|记下了?|不客气|没事|对|是的|是啊|同意|赞|当然(?:可以)?|再见|拜拜|对了|话说"
 )
 _NAME = (
-    r"(?:,? ?[A-Z][a-z]+(?: and [A-Z][a-z]+)?|,? (?:everyone|guys|all|man|buddy|bro|girl|there))?"
+    r"(?:,? ?[A-Z][a-z]+(?: and [A-Z][a-z]+)?|"
+    r",? (?:everyone|everybody|guys|all|team|folks|both|again|man|buddy|bro|girl|there))?"
 )
 _LEADING = re.compile(
     rf"^(?:(?i:{_INTERJECTION}){_NAME}\s*(?:[,!—–…:]+|\.(?=\s)| - |-\s)\s*)+(?=\S)"
 )
-_LEADING_CHINESE = re.compile(rf"^(?:(?:{_CHINESE_INTERJECTION})[，。！!,~～、\s]+)+(?=\S)")
+_ANNOUNCED_CHINESE = r"(?:首先|先|再|另外|还有|顺便)?(?:说|讲|问|补充|提|交代|插)[一两几三](?:条|点|个|下|件|句|嘴)(?:事情?|话)?"
+_LEADING_CHINESE = re.compile(
+    rf"^(?:(?:{_CHINESE_INTERJECTION})[，。！!,~～、\s]+|{_ANNOUNCED_CHINESE}[，。：！:,]\s*)+(?=\S)"
+)
 _ONLY = re.compile(rf"^(?:(?i:{_INTERJECTION}){_NAME}[\s,.!?~…—–-]*)+$")
 _ONLY_CHINESE = re.compile(
+    rf"^(?:有?[一个件]*(?:好|坏|大|新)消息[！!。]*$|{_ANNOUNCED_CHINESE}[，。：！:,]*$)|"
     rf"^(?:(?i:{_CHINESE_INTERJECTION})[的了呀啊哦哈]?[A-Za-z]{{0,12}}[，。！!？?,.~～、\s]*)+$"
 )
 _EMPTY = re.compile(
@@ -82,7 +88,15 @@ _EMPTY = re.compile(
     r"see (?:you|ya)\b.{0,12}|"
     r"you(?:['’]ve)? got this\b.{0,15}|(?:all the best|good luck|best of luck)\b.{0,40}|"
     r"keep (?:it up|me posted|in touch)\b.{0,20}|"
-    r"(?:that|it|this)?(?:['’]s| is|s| sounds| looks)? ?(?:so |really |"
+    r"(?:(?:big|good|great|bad|quick|small|sad|exciting|more|some|other|another|one|last|first) )+"
+    r"(?:news|updates?|questions?|notes?|corrections?|announcements?|things?)"
+    r"(?: (?:from|on|for) (?:me|us|my (?:side|end|part)|here|you))?"
+    r"(?: (?:too|first|then|today|though|now|also|everyone|all|guys))*|"
+    r"(?:two|three|a few|several|a couple of) (?:rules|things|questions|notes|points|updates)"
+    r"(?: (?:first|then|more|now|from me|for you|though))*|"
+    r"(?:guess|you know) what|here (?:we|i) go|fun fact|long story short|"
+    r"(?:that|it|this)?(?:['’]s| is|s| ?sounds| ?looks|['’]ll be| (?:must|will) be| must have been|"
+    r" must['’]ve been| is (?:gonna|going to) be)? ?(?:so |really |"
     r"just |pretty |totally |super )*(?:awesome|great|cool|amazing|nice|sweet|good|wonderful|"
     r"fantastic|incredible|lovely|impressive|inspiring|exciting|fun)(?:,? [A-Z]\w+)?)[\s.!?~]*$",
     re.IGNORECASE,

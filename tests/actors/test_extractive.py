@@ -76,6 +76,21 @@ def test_a_statement_names_its_speaker_and_carries_where_it_comes_from() -> None
     assert first.said_at == SAID_AT + timedelta(minutes=1)
 
 
+def test_an_introduction_names_a_user_and_tells_nothing_of_a_named_speaker() -> None:
+    assert _texts(_talk(("Ines", "I'm Ines. I repair oars in winter."))) == [
+        "Ines repairs oars in winter."
+    ]
+    assert _texts(_talk(("user", "I'm Ines."))) == ["The user's name is Ines."]
+    assert _texts(_talk(("user", "我叫周梅。"))) == ["用户叫周梅。"]
+
+
+def test_a_greeting_is_kept_only_for_its_place() -> None:
+    assert _texts(_talk(("Mara", "Morning all. I mend nets."))) == ["Mara mends nets."]
+    assert _texts(_talk(("Mara", "Hello from Brest! I mend nets here."))) == [
+        "Mara wrote from Brest. Mara mends nets here."
+    ]
+
+
 def test_relative_dates_become_absolute_in_the_zone_they_were_said_in() -> None:
     statements = _extract([_message("I repainted the shed yesterday.", zone="Asia/Shanghai")])
 

@@ -15,6 +15,13 @@ from pipeline.awake.extract_units import UnitKind, is_small_talk, units
         "收到！",
         "谢谢你！",
         "大家早",
+        "Morning all.",
+        "Big news from me too.",
+        "Three questions first.",
+        "That must have been amazing!",
+        "各位早上好！",
+        "先说一件事。",
+        "好消息！",
         "👍",
     ],
 )
@@ -23,14 +30,28 @@ def test_small_talk_says_nothing(said: str) -> None:
     assert units(said) == []
 
 
-@pytest.mark.parametrize("said", ["The kettle is blue.", "Size 9", "水壶是蓝的。", "先做草图"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The kettle is blue.",
+        "Good rope lasts.",
+        "Mornings are cold.",
+        "Size 9",
+        "水壶是蓝的。",
+        "先做草图",
+    ],
+)
 def test_what_has_content_is_no_small_talk(said: str) -> None:
     assert not is_small_talk(said)
 
 
 def test_greetings_in_front_fall_away() -> None:
     assert [unit.text for unit in units("Hey Ivo! Wow, the boat sank.")] == ["The boat sank."]
+    assert [unit.text for unit in units("Good news everyone! I sold the boat.")] == [
+        "I sold the boat."
+    ]
     assert [unit.text for unit in units("好的，我明天去。")] == ["我明天去。"]
+    assert [unit.text for unit in units("先说一条：我明天去。")] == ["我明天去。"]
 
 
 def test_a_sentence_that_leans_on_the_one_before_joins_it() -> None:
@@ -43,9 +64,9 @@ def test_a_sentence_that_leans_on_the_one_before_joins_it() -> None:
 
 
 def test_a_fragment_joins_its_neighbour() -> None:
-    found = units("Big news. I finally sold the old canoe.")
+    found = units("At low tide. I finally sold the old canoe.")
 
-    assert [unit.text for unit in found] == ["Big news. I finally sold the old canoe."]
+    assert [unit.text for unit in found] == ["At low tide. I finally sold the old canoe."]
 
 
 def test_a_request_after_a_statement_stands_alone() -> None:
