@@ -45,7 +45,8 @@ class NewMessage:
     """A normalised message before it is accepted.
 
     ``said_at`` is in UTC; ``zone`` is the IANA name or offset (``+08:00``) it was said in.
-    ``external_id`` is the caller's id, unique inside the conversation.
+    ``external_id`` is the caller's id, unique inside the conversation. ``is_time_given`` is false
+    where ``said_at`` was taken from elsewhere: such a time tells no message from another.
     """
 
     conversation: str
@@ -54,6 +55,7 @@ class NewMessage:
     content: str
     said_at: datetime
     zone: str = "UTC"
+    is_time_given: bool = True
     external_id: str | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict)
 

@@ -139,12 +139,13 @@ def _known(
 
 
 def _check_same(earlier: Message, message: NewMessage, place: int) -> None:
-    for name in ("role", "speaker", "content", "said_at"):
+    told = ("role", "speaker", "content", *(("said_at",) if message.is_time_given else ()))
+    for name in told:
         if getattr(earlier, name) != getattr(message, name):
             raise Conflict(
                 f"message {message.external_id!r} of conversation {message.conversation!r} "
                 f"came before with another {name}",
-                field=f"messages[{place}].id",
+                field=f"messages[{place}].message_id",
             )
 
 

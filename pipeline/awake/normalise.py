@@ -88,6 +88,7 @@ def _normalised(
         content=raw.content,
         said_at=said_at,
         zone=said_in,
+        is_time_given=raw.said_at is not None,
         external_id=raw.message_id,
         metadata=raw.metadata,
     )

@@ -118,7 +118,7 @@ def test_a_known_external_id_with_another_content_is_refused_and_stores_nothing(
     with pytest.raises(Conflict) as refusal:
         records.messages.accept(scope, [said("new"), replace(known, **other)], now=NOON)
 
-    assert refusal.value.field == "messages[1].id"
+    assert refusal.value.field == "messages[1].message_id"
     assert records.messages.collection(scope).last_sequence == 1
 
 

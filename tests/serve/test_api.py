@@ -224,3 +224,16 @@ def test_a_sleep_run_is_listed_and_read(house: Any) -> None:
 def test_health_and_readiness_answer(house: Any) -> None:
     assert house.client.get("/healthz").json()["status"] == "ok"
     assert house.client.get("/readyz").json()["status"] == "ready"
+
+
+def test_a_repeat_without_a_time_of_its_own_is_the_same_message(house: Any) -> None:
+    message = {"role": "user", "speaker": "Mara", "content": "我回来了。", "message_id": "m1"}
+    body = {"conversation": "c2", "messages": [message]}
+    first = house.client.post(f"{MARA}/messages", json=body).json()
+    later = {**message, "message_id": "m2", "said_at": "2025-09-01T08:00:00Z"}
+    house.client.post(f"{MARA}/messages", json={"conversation": "c2", "messages": [later]})
+
+    again = house.client.post(f"{MARA}/messages", json=body)
+
+    assert again.status_code == 202
+    assert again.json() == first
