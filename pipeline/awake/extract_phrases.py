@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from pipeline.awake.extract_units import without_interjections
+from pipeline.awake.extract_voice import needs_speaker
 from pipeline.awake.pronouns import Voices
 from pipeline.awake.pronouns_verbs import ADVERBS, PAST, VERBS, is_past, third_person
 
@@ -23,13 +24,22 @@ generate describe calculate convert add remove update change continue let answer
 respond review rewrite refactor implement walk stop avoid format send set
 """
 _COMMANDS = frozenset(_COMMANDS_WORDS.split())
+_RULE = re.compile(r"^(?:don['’]t|do not|never|always) (?P<verb>[a-z]+)\b", re.IGNORECASE)
+_DO_NOT = re.compile(r"^(?:please )?(?:don['’]t|do not) ", re.IGNORECASE)
+_PLEASE = re.compile(r"\bplease\b", re.IGNORECASE)
+_OWN_STATES_WORDS = """
+know think like care mind want have need feel see get worry love understand believe mean remember
+"""
+_OWN_STATES = frozenset(_OWN_STATES_WORDS.split())
 _ASKS_TO_CHINESE = re.compile(
     r"^(?:那|那么|所以|然后|另外|再|也)?(?:请你|请您|麻烦你|麻烦您|麻烦|请|帮我|帮忙|可以(?=给我|帮我|告诉我)|(?:你|您)(?:可以|能|能不能|可不可以)|"
     r"我(?:想|要|希望)(?:让)?(?:你|您)|能不能|可不可以)(?P<what>.+)$",
     re.DOTALL,
 )
 _GIVE_CHINESE = re.compile(
-    r"^(?:再|也|先)?(?:给我|告诉我|教我|推荐|介绍|列出|解释|说说|讲讲|写|翻译|总结|制定|设计)"
+    r"^(?:再|也|先)?(?:给我|告诉我|教我|说说|讲讲|"
+    r"(?:推荐|介绍|列出|解释|写|翻译|总结|制定|设计)(?![了完得到的着过作师])|"
+    r"(?:千万)?别(?![的人墅名致急客担]|提了))"
 )
 _ANSWER = re.compile(
     r"^\W*(?:yes|yeah|yep|yup|no|nope|nah|sure|definitely|absolutely|of course|totally|exactly|"
@@ -100,7 +110,9 @@ class Phrases:
     def requests(self, voices: Voices, wanted: str) -> str:
         """A request with who made it of whom."""
         whom = voices.addressee or self.assistant
-        return f"{_upper(voices.speaker)} asked {whom} to {_ended(_lower(wanted), '.')}"
+        denied = _DO_NOT.match(wanted)
+        to = f"not to {wanted[denied.end() :]}" if denied else f"to {_lower(wanted)}"
+        return f"{_upper(voices.speaker)} asked {whom} {_ended(to, '.')}"
 
     def shared_code(self, voices: Voices, code: str) -> str:
         """A block of code with who gave it."""
@@ -117,7 +129,8 @@ class Phrases:
         if asked:
             return asked["what"]
         first = _FIRST_WORD.match(bare)
-        return bare if first and first[1].lower() in _COMMANDS else None
+        is_command = first is not None and first[1].lower() in _COMMANDS
+        return bare if is_command or _is_rule(bare) else None
 
     def with_subject(self, voices: Voices, said: str, told: str) -> str:
         """The retold sentence with the speaker as its subject where the subject was left out."""
@@ -127,7 +140,7 @@ class Phrases:
             return f"{wrote} {told[greeted.end() :]}".strip()
         first = _FIRST_WORD.match(said)
         if first is None:
-            return told
+            return self._voiced(voices, said, told)
         verb, name = first[1].lower(), _upper(voices.speaker)
         own = _ELIDED.match(said)
         if own:
@@ -144,7 +157,15 @@ class Phrases:
         plain = verb in PAST and verb not in VERBS and verb not in _AMBIGUOUS
         if plain or (verb in {"lost", "left"} and follows in _OWNED) or _MODAL.match(said):
             return f"{name} {_lower(told)}"
-        return told
+        return self._voiced(voices, said, told)
+
+    def _voiced(self, voices: Voices, said: str, told: str) -> str:
+        """The sentence with its speaker in front where it leaves open whose it is."""
+        names = [name for name in (voices.speaker, voices.addressee) if name]
+        if not needs_speaker(said, told, names, is_chinese=False):
+            return told
+        asks = " asked" if _PLEASE.search(said) or _is_rule(said) else ""
+        return f"{_upper(voices.speaker)}{asks}: {told}"
 
     def answers(self, said: str) -> bool:
         """Whether a message that says little still answers a question."""
@@ -153,6 +174,12 @@ class Phrases:
     def is_telling(self, question: str) -> bool:
         """Whether a question holds enough to be remembered by itself."""
         return len(_CONTENT.findall(question)) >= TELLING_WORDS
+
+
+def _is_rule(said: str) -> bool:
+    """``Don't tell him`` and ``Always add sources``, but no ``Don't know``."""
+    found = _RULE.match(said)
+    return found is not None and found["verb"].lower() in (VERBS | _COMMANDS) - _OWN_STATES
 
 
 class _Chinese(Phrases):
@@ -182,9 +209,10 @@ class _Chinese(Phrases):
         return bare if _GIVE_CHINESE.match(bare) else None
 
     def with_subject(self, voices: Voices, said: str, told: str) -> str:
-        if voices.speaker in told or not _BARE_CHINESE.match(said):
-            return told
-        return f"{voices.speaker}：{told}"
+        bare = voices.speaker not in told and _BARE_CHINESE.match(said)
+        if bare or needs_speaker(said, told, [voices.speaker], is_chinese=True):
+            return f"{voices.speaker}：{told}"
+        return told
 
     def is_telling(self, question: str) -> bool:
         return len(_HAN.findall(question)) + 2 * len(_CONTENT.findall(question)) >= TELLING_HAN

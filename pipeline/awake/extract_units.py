@@ -62,7 +62,10 @@ _NAME = (
 _LEADING = re.compile(
     rf"^(?:(?i:{_INTERJECTION}){_NAME}\s*(?:[,!—–…:]+|\.(?=\s)| - |-\s)\s*)+(?=\S)"
 )
-_ANNOUNCED_CHINESE = r"(?:首先|先|再|另外|还有|顺便)?(?:说|讲|问|补充|提|交代|插)[一两几三](?:条|点|个|下|件|句|嘴)(?:事情?|话)?"
+_ANNOUNCED_CHINESE = (
+    r"(?:首先|先|再|另外|还有|顺便)?(?:说|讲|问|补充|提|交代|插)[一两几三]"
+    r"(?:条|点|个|下|件|句|嘴)(?:事情?|话)?"
+)
 _LEADING_CHINESE = re.compile(
     rf"^(?:(?:{_CHINESE_INTERJECTION})[，。！!,~～、\s]+|{_ANNOUNCED_CHINESE}[，。：！:,]\s*)+(?=\S)"
 )

@@ -14,9 +14,11 @@ def _any(english: str, chinese: str) -> re.Pattern[str]:
 
 _INSTRUCTION = _any(
     r"from now on|in (?:the )?future,? (?:please|always|never)|"
-    r"(?:^|[.,;:!?] |please |you (?:should|must) )(?:always|never) (?:answer|reply|use|call|give|"
+    r"(?:^|[.,;:!?] |please |and |you (?:should|must) )(?:always|never) (?:"
+    r"answer|reply|use|call|give|"
     r"include|write|keep|show|start|end|remind|ask|respond|format|add|put|check|mention|suggest)|"
     r"(?:please )?(?:remember|note|keep in mind) that|call me|"
+    r"(?:keep|make) (?:your|the) (?:answers?|repl(?:y|ies)|responses?)|"
     r"(?:please )?make sure (?:that |to |you)"
     r"|please (?:don['’]t|do not|stop|keep|use|avoid|answer|reply|respond|speak)|"
     r"(?:don['’]t|do not) (?:ever|use|call|mention|remind|answer|suggest|recommend|ask)",

@@ -143,6 +143,25 @@ def test_what_the_user_asks_of_the_assistant_is_a_request() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Don't mention my boat.", "The user asked the assistant not to mention the user's boat."),
+        ("Always add tide tables.", "The user asked the assistant to always add tide tables."),
+        (
+            "Below 30 knots please, and no rain.",
+            "The user asked: Below 30 knots please, and no rain.",
+        ),
+        ("Don't know yet which harbour.", "The user: Don't know yet which harbour."),
+        ("别提醒我哥。", "用户请助手别提醒用户哥。"),
+        ("写作进度慢，船也没修。", "写作进度慢，船也没修。"),
+        ("买了三根缆绳。", "用户：买了三根缆绳。"),
+    ],
+)
+def test_a_sentence_without_a_subject_names_its_speaker(said: str, told: str) -> None:
+    assert _texts([_message(said)])[0] == told
+
+
 def test_an_assistants_words_stay_its_own() -> None:
     statements = _extract(_talk(("user", "我胖了。"), ("assistant", "建议你每天划船30分钟。")))
 
