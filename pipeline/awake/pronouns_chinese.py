@@ -15,6 +15,24 @@ _KNOWN_PHRASES = re.compile(
 )
 
 
+_KIN = "妈爸哥姐弟妹爷奶叔姑姨舅外老公婆女儿子家们国军"
+_THINKING = r"觉得|认为|感觉|发现|希望|知道|担心|以为|怀疑|相信|承认|决定|想起|记得|意识到|打算让|害怕|怕|确定|保证"
+_ACTING = (
+    r"刚刚?|已经?|现在|今[天晚早年]|明[天晚早年]|昨[天晚]|下周|上周|会|要|想|在|把|给|和|跟|去|来|买|"
+    r"用|测|也|都|还|就|"
+    r"最|不|没|特别|非常|很|准备|打算|决定|一直|经常|常|平时|喜欢|爱|需要|写|做|换|搬|对|为|卖|修|带|花|"
+    r"看|养|整理|根据|按"
+)
+_ANOTHER = r"，。！？；：、,.!?;:你您他她它谁们请让叫使帮派被说问告诉咱"
+_SAME_THOUGHT = re.compile(
+    rf"(?<![自忘唯本无敌])我(?P<mid>[^{_ANOTHER}我]{{0,6}}?(?:{_THINKING}))我(?![{_KIN}])"
+)
+_SAME_OWNER = re.compile(
+    rf"(?<![自忘唯本无敌的])我(?P<mid>(?={_ACTING})(?:(?!{_THINKING}|看见|看到|听)[^{_ANOTHER}我])*?)"
+    rf"我(?=的|[一二两三四五六七八九十几](?:[^{_ANOTHER}]))"
+)
+
+
 def retold_in_chinese(sentence: str, speaker: str, addressee: str | None) -> str:
     """``我下周搬家`` said by 周梅 is ``周梅下周搬家``; ``我们`` are 周梅等人."""
     parts: list[str] = []
@@ -27,6 +45,8 @@ def retold_in_chinese(sentence: str, speaker: str, addressee: str | None) -> str
 
 
 def _named(text: str, speaker: str, addressee: str | None) -> str:
+    text = _SAME_THOUGHT.sub(r"我\g<mid>自己", text)
+    text = _SAME_OWNER.sub(r"我\g<mid>自己", text)
     text = _WE_AT.sub(f"{_beside(speaker)}所在的", text)
     text = _WE.sub(f"{speaker}等人", text, count=1)
     text = _WE.sub("他们", text)

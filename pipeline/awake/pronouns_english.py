@@ -5,7 +5,7 @@ anybody stays.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pipeline.awake.pronouns_verbs import (
     ADVERBS,
@@ -55,6 +55,10 @@ _NO_LONGER_SURE = frozenset(
 )
 _OWN_AUXILIARIES = frozenset({"am", "haven't", "don't", "have"})
 _SPEAKING = frozenset({"spoke", "talked", "chatted", "talk", "chat", "speak", "meet"})
+_AFTER_ALONE = (
+    r"(?=\s*(?:[.,;:!?)]|$|\b(?:and|but|or|in|at|for|since|now|when|while|with|because|from|there|"
+    r"here|this|last|again|until|till|after|before|if|to|so)\b))"
+)
 _OWNERS = frozenset({"my", "our", "his", "her", "their", "your", "the"})
 _LOOK_AHEAD = 8
 
@@ -67,6 +71,7 @@ class _Words:
     speaker: str
     addressee: str | None
     is_joined: bool = False
+    subjects: set[int] = field(default_factory=set)
 
     def low(self, place: int) -> str:
         return self.tokens[place].lower().replace("’", "'") if self._is_word(place) else ""
@@ -106,7 +111,24 @@ def _one(sentence: str, speaker: str, addressee: str | None) -> str:
     words.tokens += _TOKEN.findall(sentence[cut:])
     for place in range(len(words.tokens)):
         _rename(words, place)
-    return "".join(words.tokens).replace("\0", "")
+    told = "".join(words.tokens).replace("\0", "")
+    for name in (speaker, words.addressee):
+        told = _named_once(told, name) if name else told
+    return told
+
+
+def _named_once(told: str, name: str) -> str:
+    """The sentence with ``their own`` and ``alone`` for someone whom it named before, and
+    ``help Mara keep their`` where the owner is who keeps.
+    """
+    first = told.casefold().find(name.casefold())
+    if first < 0 or told.casefold().count(name.casefold()) < 2:
+        return told
+    cut, owner = first + len(name), re.escape(_possessive(name))
+    rest = re.sub(rf"\bon {owner} own{_AFTER_ALONE}", "alone", told[cut:])
+    rest = re.sub(rf"\b{owner} own\b", "their own", rest)
+    helped = rf"(\b(?:help|helps|helped|let|lets) {re.escape(name)} (?:to )?[a-z]+ (?:up )?){owner}"
+    return re.sub(helped, r"\1their", told[:cut] + rest)
 
 
 def _rename(words: _Words, place: int) -> None:
@@ -118,6 +140,12 @@ def _rename(words: _Words, place: int) -> None:
         _rename_many(words, place, base, ending)
     elif base in _SECOND and words.addressee:
         _rename_one(words, place, words.addressee, base, ending)
+
+
+def _is_subject_too(words: _Words, place: int) -> bool:
+    """``I bought me a hat``: one word, a verb, between the subject and the same object."""
+    verb = words.neighbour(place, -1)
+    return verb >= 0 and words.neighbour(verb, -1) in words.subjects
 
 
 def _is_roman_numeral(words: _Words, place: int) -> bool:
@@ -141,7 +169,7 @@ def _rename_one(words: _Words, place: int, name: str, base: str, ending: str) ->
     elif base in {"myself", "yourself"}:
         _reflexive(words, place, name)
     elif base == "me":
-        _put(words, place, name)
+        _put(words, place, "themself" if _is_subject_too(words, place) else name)
     elif base in {"im", "ive"}:
         _put(words, place, f"{name} {'is' if base == 'im' else 'has'}")
     elif ending:
@@ -166,6 +194,8 @@ def _contracted(words: _Words, place: int, name: str, ending: str) -> None:
 def _subject(words: _Words, place: int, name: str) -> None:
     before = words.neighbour(place, -1)
     is_first = words.low(place) == "i"
+    if is_first:
+        words.subjects.add(place)
     _put(words, place, name)
     if words.low(before) in _INVERTING:
         _agree_inverted(words, before)
