@@ -127,7 +127,28 @@ def _cut(text: str) -> tuple[str, ...]:
         found.extend(
             [each for each in glued.groups() if each] if glued else [word] if word.strip() else []
         )
+    return _with_names(found)
+
+
+def _with_names(cut: list[str]) -> tuple[str, ...]:
+    """The words, a surname and the given name that the dictionary cut apart put together."""
+    found: list[str] = []
+    for word in cut:
+        if len(word) == 1 and found and _is_bare_surname(found) and _is_given_name(word):
+            found[-1] += word
+        else:
+            found.append(word)
     return tuple(found)
+
+
+def _is_bare_surname(found: list[str]) -> bool:
+    last = found[-1]
+    return last in SURNAMES and (len(found) == 1 or last not in STOP | PREDICATE)
+
+
+def _is_given_name(word: str) -> bool:
+    is_grammar = word in STOP or word in PREDICATE or word in PEOPLE or word in NOT_NAME_ENDS
+    return not is_grammar and "一" <= word <= "龥"
 
 
 @lru_cache(maxsize=65_536)
@@ -244,8 +265,9 @@ def _owner(subject: str, speaker: str) -> tuple[str, frozenset[str]]:
     while rest:
         rest = rest.removeprefix("的")
         name = re.match(r"[^的\s]+", rest)
-        words = _cut(name[0]) if name else []
-        whole = name[0] if name else ""
+        words = _cut(name[0]) if name else ()
+        is_owner_first = len(words) > 1 and words[1] in PREDICATE and _is_name(words[0])
+        whole = words[0] if is_owner_first else name[0] if name else ""
         if whole and not path and _is_person(whole, speaker):
             path.append(speaker if whole == "用户" else whole)
             rest = rest[len(whole) :]

@@ -48,7 +48,7 @@ def _is_ended(target: Reading, candidate: Reading) -> bool:
     own = target.main
     if own.mode in (Mode.EVENT, Mode.PAST) and own.sense is not Sense.HAS:
         return False
-    if not related(target, candidate) or _is_restricted(target, candidate):
+    if not related(target, candidate) or is_restricted(target, candidate):
         return False
     matter = target.words - own.thing if own.value - own.thing else target.words
     over = matter & candidate.ended
@@ -60,7 +60,7 @@ def _is_ended(target: Reading, candidate: Reading) -> bool:
     return bool(over) and len(over) >= needed
 
 
-def _is_restricted(target: Reading, candidate: Reading) -> bool:
+def is_restricted(target: Reading, candidate: Reading) -> bool:
     """Whether the candidate speaks only of a time of day of which the target does not."""
     has_part = any(dimension == "part of day" for dimension, _ in candidate.states)
     knows_part = any(dimension == "part of day" for dimension, _ in target.states)
@@ -141,7 +141,7 @@ def _is_flip(target: Reading, candidate: Reading, clause: Clause) -> bool:
         return False
     if clause.is_negative:
         is_narrower = bool(clause.value - own.value) and not clause.ends
-        return not is_narrower and not _is_restricted(target, candidate)
+        return not is_narrower and not is_restricted(target, candidate)
     is_lasting = clause.mode is Mode.STATE or clause.begins or clause.sense is Sense.HAS
     return is_lasting or clause.sense is Sense.ABLE
 

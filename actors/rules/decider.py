@@ -5,10 +5,13 @@ target, the decision is an update to the richer of the two texts, so that the fa
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from actors.rules.chinese import read_chinese
+from actors.rules.chinese_sketch import sketch_chinese
 from actors.rules.english import read_english
+from actors.rules.english_sketch import sketch_english
 from actors.rules.judge import compare
 from actors.rules.merge import union
 from actors.rules.reading import Mark, Reading
@@ -63,7 +66,11 @@ class RuleDecider:
         for count in range(len(refining), 0, -1):
             used = refining[:count][::-1]
             readings = [newer for _, newer, _ in used]
+            is_told = all(verdict.why is Why.DETAILED for _, _, verdict in used)
             words = [everyone(each) for each in (target, *readings)]
+            if is_told:
+                told = (everyone(each) | each.sketch.words for each in readings)
+                words = [target.sketch.core, *told]
             text = union(case.target.text, [each.entry.text for each, _, _ in used], words)
             if len(text) <= self._max_chars:
                 break
@@ -113,5 +120,8 @@ def _reading(entry: Entry) -> Reading:
 def read(text: str, speaker: str) -> Reading:
     """The reading of a sentence said by ``speaker``, whose own name then means the user."""
     name = "user" if speaker.casefold() in _NOBODY else speaker
-    reader = read_chinese if is_chinese(text) else read_english
-    return reader(text, name)
+    if is_chinese(text):
+        reading = read_chinese(text, name)
+        return replace(reading, sketch=sketch_chinese(reading, name))
+    reading = read_english(text, name)
+    return replace(reading, sketch=sketch_english(reading))

@@ -7,6 +7,11 @@ means ignore.
 from actors.rules.conflicts import CONFLICTS
 from actors.rules.reading import Reading
 from actors.rules.refinements import refinement
+from actors.rules.second_look import (
+    is_second_thing,
+    second_conflict,
+    second_refinement,
+)
 from actors.rules.verdict import Action, Verdict, Why
 
 
@@ -19,7 +24,12 @@ def compare(target: Reading, candidate: Reading) -> Verdict:
     for why, rule in CONFLICTS:
         if rule(target, candidate):
             return Verdict(action=Action.DELETE, why=why)
-    refined = refinement(target, candidate)
+    found = second_conflict(target, candidate)
+    if found:
+        return Verdict(action=Action.DELETE, why=found)
+    if is_second_thing(target, candidate):
+        return Verdict(action=Action.IGNORE, why=Why.UNRELATED)
+    refined = refinement(target, candidate) or second_refinement(target, candidate)
     if refined:
         return Verdict(action=Action.UPDATE, why=refined)
     is_other = target.main.person != candidate.main.person

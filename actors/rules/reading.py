@@ -1,8 +1,10 @@
 """What the rules see of a sentence: who, what sort of claim, which content words and values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from actors.rules.sketch import Sketch
 
 
 class Mode(StrEnum):
@@ -71,7 +73,7 @@ class Reading:
     words of what is said to be over; ``preferred`` is (rather this, than that);
     ``is_reported`` marks what someone told, asked or noted in so many words;
     ``modifiers`` are names of languages, ``verbs`` the words that are verbs, ``single`` the nouns
-    for what there is one of at a time.
+    for what there is one of at a time; ``sketch`` is the second look at the whole sentence.
     """
 
     text: str
@@ -91,6 +93,7 @@ class Reading:
     verbs: frozenset[str] = frozenset()
     single: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
+    sketch: Sketch = field(default_factory=Sketch)
 
     @property
     def main(self) -> Clause:

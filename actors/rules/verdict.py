@@ -28,6 +28,8 @@ class Why(StrEnum):
     REPEATED = "repeated"
     EXAMPLE = "example"
     EXTENDED = "extended"
+    DETAILED = "detailed"
+    NAMED = "named"
     QUESTION = "question"
     REPORTED = "reported"
     SUBJECT = "subject"

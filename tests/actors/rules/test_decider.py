@@ -84,7 +84,7 @@ def measured(decider: RuleDecider, lines: Iterator[str], split: str | None) -> D
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("split", ["development", "held_out", "fresh"])
+@pytest.mark.parametrize("split", ["development", "held_out", "fresh", "further"])
 def test_written_cases_are_decided_without_a_destructive_error(
     decider: RuleDecider, language: str, split: str
 ) -> None:
