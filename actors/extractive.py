@@ -7,7 +7,7 @@ from pipeline.entries import Statement
 from pipeline.messages import Batch
 from pipeline.ports import Tokenizer
 
-VERSION = "1"
+VERSION = "2"
 
 
 class ExtractiveSummariser:
