@@ -11,12 +11,12 @@ from actors.rules.sketch import Sketch
 from pipeline.sleep.slots import values
 
 _HOME = re.compile(
-    r"住在|住(?=[^院宿])|居住|定居|安家|安在|落户|落脚|搬[到去进往回来至]|搬了?过[去来]|搬家|移居|"
+    r"住在|住(?=[^院宿])|居住|定居|安家|安在|落户|落脚|搬[到去进往回来至]|搬了?过[去来]|家迁[到去往]|搬家|移居|"
     r"迁居|家(?:就|现在|目前|还)?在|新家|家是|(?:租|买|合租|借)了?(?:一?[套间个栋处]|在|的?房|"
     r"公寓)|租(?:房|住)|在.{1,8}(?:租|买)了|房子(?:在|租在|买在)"
 )
 _MOVED = re.compile(
-    r"搬|新家|新(?:住处|房|租)|现在|如今|目前|已经|已(?!婚)|移居|迁居|定居|安家|安在|落户|"
+    r"搬|家迁|新家|新(?:住处|房|租)|现在|如今|目前|已经|已(?!婚)|移居|迁居|定居|安家|安在|落户|"
     r"租了|不再住|离开"
 )
 _WAVERING = re.compile(
@@ -56,6 +56,7 @@ _OVER = (
     re.compile(r"(?:戒|停)(?:掉|了|除)(?P<x>[^，；。]{1,6})"),
 )
 _TAKEN = re.compile(r"把(?P<x>[^，。]{1,10}?)(?=[寄还交办送给修发退换拿取洗写签处续缴付])")
+_RECIPIENT = re.compile(rf"给({'|'.join(sorted(PEOPLE))}|[一-鿿]{{2}})")
 _FROM = re.compile(
     r"从(?P<x>[^，；。]+?)(?:家)?(?:换|改|挪|移|搬|调|转|变|提前|推迟)(?:到|至|成|为|去|在)"
 )
@@ -115,6 +116,8 @@ def sketch_chinese(reading: Reading, speaker: str) -> Sketch:
         over=_over(plain, people),
         left=_left(plain),
         called=_called(plain),
+        recipients=frozenset(SYNONYMS.get(each, each) for each in _RECIPIENT.findall(plain)),
+        is_light=_is_light(first),
         is_second=_SECOND.search(plain) is not None,
         is_wavering=_WAVERING.search(plain) is not None,
     )
@@ -184,7 +187,7 @@ def _places(plain: str, people: set[str]) -> frozenset[str]:
     found = set()
     gone = set(re.findall(r"(?:离开|从)([一-鿿]{2})", plain))
     for match in re.finditer(
-        r"(?:在|搬[到去进往回来至]|移居|迁居|定居|落户|家是)(?:了)?(?P<x>[一-鿿]{2,6})", plain
+        r"(?:在|[搬迁][到去进往回来至]|移居|迁居|定居|落户|家是)(?:了)?(?P<x>[一-鿿]{2,6})", plain
     ):
         first = next((word for word in _cut(match["x"]) if word not in STOP), "")
         is_word = first in PREDICATE or first in PEOPLE or _tag(first).startswith("v")
@@ -225,6 +228,12 @@ def _left(plain: str) -> frozenset[str]:
         found |= {f"{key} {value}" for key, each in slots.items() for value in each}
         found |= _content(masked)
     return frozenset(found)
+
+
+def _is_light(first: str) -> bool:
+    """Whether the first claim only says that there is something, or names an occasion."""
+    is_occasion = any(pattern.search(first) for _, pattern in _KEYED)
+    return is_occasion or bool(set(_cut(first)) & _LIGHT)
 
 
 def _called(plain: str) -> frozenset[str]:

@@ -54,6 +54,7 @@ _WAVERING = re.compile(
 _TASK = re.compile(
     r"\b(?:needs?|has|have|ought|yet|still) to\b|\bmust\b|\bshould\b|\bneeds\b|\bremind\w*"
     r"|\bwait(?:s|ing) (?:for|on)\b|\bawaiting\b|\bexpecting\b|\bto-?do\b|\bnot yet\b|\bhas yet\b"
+    r"|\b(?:not|n't) \w+ (?:\w+ ){0,3}yet\b"
 )
 _SORTS = {
     "return": r"\b(?:return|give|take|bring|carry|hand)(?:s|ed)? (?:\w+ ){0,3}back\b|\breturn\w*"
@@ -156,6 +157,8 @@ def sketch_english(reading: Reading) -> Sketch:
         over=_over(plain, people),
         left=_left(plain),
         called=_called(plain),
+        recipients=_recipients(plain),
+        is_light=_is_light(first, reading.main.verb),
         is_second=_SECOND.search(plain) is not None,
         is_wavering=_WAVERING.search(plain) is not None,
     )
@@ -280,6 +283,16 @@ def _left(plain: str) -> frozenset[str]:
         found |= {f"{key} {value}" for key, each in slots.items() for value in each}
         found |= _content(_TOKEN.findall(masked))
     return frozenset(found)
+
+
+def _recipients(plain: str) -> frozenset[str]:
+    found = re.findall(rf"\b(?:for|to) (?:his |her |their |the )?({_KIN}|[A-Z][\w-]+)\b", plain)
+    return frozenset(each.lower() for each in found)
+
+
+def _is_light(first: str, verb: str) -> bool:
+    """Whether the first claim only says that there is something, or names an occasion."""
+    return stem(verb) in _LIGHT or bool(_topics(first))
 
 
 def _called(plain: str) -> frozenset[str]:

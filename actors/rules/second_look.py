@@ -36,6 +36,9 @@ def second_refinement(target: Reading, candidate: Reading) -> Why | None:
         return Why.NAMED if is_known or not old.owner else None
     if not old.owner or old.owner not in new.paths or not old.core:
         return None
+    is_plain = old.is_light and len(target.clauses) == 1 and not target.text.endswith(("!", "！"))
+    if not is_plain or not _is_of_owner(old, new) or candidate.text[:30].find(": ") >= 0:
+        return None
     if target.main.sense is Sense.TASTE or target.main.is_negative or candidate.main.is_negative:
         return None
     if target.names - candidate.words - old.people:
@@ -105,6 +108,8 @@ def _has_done(target: Reading, candidate: Reading) -> bool:
     if not old.tasks & new.acts and "any" not in new.acts:
         return False
     matter = old.core or old.head
+    if old.recipients and new.recipients and not old.recipients & new.recipients:
+        return False
     foreign = candidate.names - target.words
     is_other = bool(target.names & matter - candidate.words) and bool(foreign)
     return not is_other and len(matter & new.words) >= _HALF * len(matter)
@@ -121,10 +126,11 @@ def _has_given_up(target: Reading, candidate: Reading) -> bool:
 
 def _has_shifted(target: Reading, candidate: Reading) -> bool:
     """Whether something was moved from what the older sentence says of it to another value."""
-    new = candidate.sketch
+    old, new = target.sketch, candidate.sketch
     known = {f"{key} {value}" for key, each in target.slots.items() for value in each}
     was = new.left & (known | target.words | target.parts)
     if not was or new.is_wavering:
         return False
-    shared = (target.sketch.words & new.words) - was - new.left
-    return bool(shared)
+    shared = (old.words & new.words) - was - new.left
+    is_only_thing = old.owner == new.owner and not old.core
+    return bool(shared) or is_only_thing

@@ -17,8 +17,9 @@ class Sketch:
     object; ``places`` the names in what it says about a home, which ``is_moved`` says to be a
     present one; ``tasks`` the sorts of act still to be done, ``acts`` those that have been;
     ``over`` the phrases for what is said to be over; ``left`` what something was moved away from;
-    ``called`` the names of animals and things; ``is_second`` that it speaks of one more of its
-    sort; ``is_wavering`` that it speaks of what is planned, past or temporary.
+    ``called`` the names of animals and things; ``recipients`` those for whom something is;
+    ``is_light`` that a light verb such as having or learning says it; ``is_second`` that it speaks
+    of one more of its sort; ``is_wavering`` of what is planned, past or temporary.
     """
 
     owner: str = ""
@@ -35,5 +36,7 @@ class Sketch:
     over: tuple[frozenset[str], ...] = ()
     left: frozenset[str] = frozenset()
     called: frozenset[str] = frozenset()
+    recipients: frozenset[str] = frozenset()
+    is_light: bool = False
     is_second: bool = False
     is_wavering: bool = False
