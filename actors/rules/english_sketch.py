@@ -292,7 +292,8 @@ def _recipients(plain: str) -> frozenset[str]:
 
 def _is_light(first: str, verb: str) -> bool:
     """Whether the first claim only says that there is something, or names an occasion."""
-    return stem(verb) in _LIGHT or bool(_topics(first))
+    is_active = verb not in ("be", "keep", "go", "hope", "need") and stem(verb) in _LIGHT
+    return is_active or bool(_topics(first))
 
 
 def _called(plain: str) -> frozenset[str]:

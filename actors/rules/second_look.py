@@ -36,7 +36,7 @@ def second_refinement(target: Reading, candidate: Reading) -> Why | None:
         return Why.NAMED if is_known or not old.owner else None
     if not old.owner or old.owner not in new.paths or not old.core:
         return None
-    is_plain = old.is_light and len(target.clauses) == 1 and not target.text.endswith(("!", "！"))
+    is_plain = old.is_light and len(target.clauses) == 1 and candidate.main.person in _subjects(old)
     if not is_plain or not _is_of_owner(old, new) or candidate.text[:30].find(": ") >= 0:
         return None
     if target.main.sense is Sense.TASTE or target.main.is_negative or candidate.main.is_negative:
@@ -57,6 +57,11 @@ def is_second_thing(target: Reading, candidate: Reading) -> bool:
 def _names_in(called: frozenset[str], candidate: Reading) -> frozenset[str]:
     low = candidate.text.lower()
     return frozenset(name for name in called if name in low)
+
+
+def _subjects(old: Sketch) -> frozenset[str]:
+    """Of whom or what the newer sentence may speak first: the owner, or no person."""
+    return frozenset({old.owner, ""})
 
 
 def _adds(target: Reading, candidate: Reading) -> bool:

@@ -250,3 +250,24 @@ def test_an_update_that_would_be_too_long_uses_fewer_candidates() -> None:
 
 def test_no_cases_give_no_decisions(decider: RuleDecider) -> None:
     assert decider.decide([]) == []
+
+
+def test_what_is_bought_for_one_person_is_not_done_for_another(decider: RuleDecider) -> None:
+    decisions = decider.decide(
+        [
+            case("Nora needs to buy a present for her mum.", "Nora bought a present for Tim."),
+            case("方敏要给妈妈买礼物。", "方敏给同事买了礼物。"),
+        ]
+    )
+
+    assert all(isinstance(each, Ignore) for each in decisions)
+
+
+def test_an_update_takes_the_newer_text_alone_where_it_tells_all(decider: RuleDecider) -> None:
+    newer = ("Lena's wedding is on 4 May 2026 in a mill.", "方敏的仓鼠叫花生，喜欢啃苹果。")
+
+    decisions = decider.decide(
+        [case("Lena is getting married in spring.", newer[0]), case("方敏养了一只仓鼠。", newer[1])]
+    )
+
+    assert [each.text for each in decisions if isinstance(each, Update)] == list(newer)
