@@ -52,7 +52,7 @@ _WAVERING = re.compile(
     r"\bconsider\w*|\bwill\b|\bgoing to\b|\basked\b|\bdream\w*|\binvest\w*|\btenants?\b",
 )
 _TASK = re.compile(
-    r"\b(?:needs?|has|have|ought|yet|still) to\b|\bmust\b|\bshould\b|\bneeds\b|\bremind\w*"
+    r"\b(?:needs?|has|have|ought|yet|still) to\b|\bmust\b|\bshould\b|\bneeds\b"
     r"|\bwait(?:s|ing) (?:for|on)\b|\bawaiting\b|\bexpecting\b|\bto-?do\b|\bnot yet\b|\bhas yet\b"
     r"|\b(?:not|n't) \w+ (?:\w+ ){0,3}yet\b"
 )
@@ -258,7 +258,8 @@ def _sorts(text: str) -> frozenset[str]:
 def _done_sorts(plain: str, *, is_all: bool) -> frozenset[str]:
     """The sorts of act that a sentence about what happened says were done."""
     is_open = re.search(r"\b(?:not|n't|never|tomorrow|soon|will|must|going to)\b", plain)
-    if is_open and not is_all:
+    is_hoped = re.search(r"\b(?:will|once|when|if|until|unless|going to)\b", plain)
+    if is_hoped or (is_open and not is_all):
         return frozenset()
     past = r"\b(?:\w+ed|went|sent|paid|got|bought|came|took|gave|done|swept|gone|here|taken)\b"
     if not is_all and re.search(past, plain) is None:
