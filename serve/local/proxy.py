@@ -16,6 +16,13 @@ cat "$3.narrow" > "$3" || exit 1
 exec "{binary}" "$@"
 """
 
+# A busy small machine takes longer than Ray's 5 s to start a proxy; Ray would kill it and give up.
+_PATIENCE = {
+    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "120",
+    "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "60",
+    "RAY_SERVE_HAPROXY_STARTUP_TIMEOUT_S": "120",
+}
+
 
 def proxy_variables(folder: Path, ports: Ports) -> dict[str, str]:
     """What Ray Serve must find in its environment; no HAProxy where none is installed.
@@ -25,8 +32,9 @@ def proxy_variables(folder: Path, ports: Ports) -> dict[str, str]:
     """
     binary = _binary()
     if binary is None:
-        return {"RAY_SERVE_ENABLE_HA_PROXY": "0"}
+        return {"RAY_SERVE_ENABLE_HA_PROXY": "0", **_PATIENCE}
     return {
+        **_PATIENCE,
         "RAY_SERVE_ENABLE_HA_PROXY": "1",
         "RAY_SERVE_HAPROXY_BINARY_PATH": str(_narrowed(binary, folder / "haproxy")),
         "RAY_SERVE_HAPROXY_NBTHREAD": "2",

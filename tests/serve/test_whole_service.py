@@ -1,8 +1,11 @@
 """The real service in a home of its own: what is acknowledged survives whatever is killed."""
 
 import contextlib
+import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,10 +16,9 @@ import pytest
 
 from pipeline.errors import SlowwaveError
 from serve.client import Client
-from serve.local.home import Home, home_at, models_dir
+from serve.local.home import Home, home_at
 from serve.local.processes import own_processes
-from serve.local.service import Plan, down, up
-from serve.local.shipped import shipped
+from serve.local.service import down
 
 pytestmark = [pytest.mark.ray, pytest.mark.models, pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -25,8 +27,11 @@ SUBJECTS = ("The kettle", "My bicycle", "Our garden", "The old radio", "我的�
 
 def start(home: Home) -> str:
     """The address of the home's service, started if it does not run."""
-    plan = Plan(config=shipped("configs/local.yaml"), models_dir=models_dir(), port=None)
-    return up(home, plan, say=lambda line: None).service.url
+    command = [sys.executable, "-c", "from serve.cli import main; main()", "up", "--json"]
+    environment = {**os.environ, "SLOWWAVE_HOME": str(home.path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return str(json.loads(done.stdout)["url"])
 
 
 @pytest.fixture(scope="module")
