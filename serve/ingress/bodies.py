@@ -2,7 +2,14 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+)
 
 from pipeline.entries import Kind, Status
 
@@ -13,6 +20,12 @@ def _clean(text: str) -> str:
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         raise ValueError("must be valid Unicode, without lone surrogates")
     return text
+
+
+def _time(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float, type(None))):
+        raise ValueError(f"expected a time as text or number, got {type(value).__name__}")
+    return value
 
 
 def _clean_json(value: JsonValue) -> JsonValue:
@@ -32,6 +45,7 @@ def _clean_json(value: JsonValue) -> JsonValue:
     return value
 
 
+Time = Annotated[str | int | float | None, BeforeValidator(_time)]
 Text = Annotated[str, AfterValidator(_clean)]
 Name = Annotated[Text, Field(min_length=1, max_length=200)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_clean_json)]
@@ -49,7 +63,7 @@ class MessageIn(Body):
     role: str
     content: str
     speaker: Annotated[Text, Field(max_length=200)] | None = None
-    said_at: str | int | float | None = None
+    said_at: Time = None
     zone: Annotated[Text, Field(max_length=64)] | None = None
     message_id: Name | None = None
     metadata: Metadata = Field(default_factory=dict)

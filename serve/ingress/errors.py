@@ -59,13 +59,16 @@ async def on_invalid_request(request: Request, error: Exception) -> JSONResponse
     first = error.errors()[0]
     field = _field(first["loc"])
     if first["type"] == "json_invalid":
-        return _reply(422, "InputError", f"the body is not JSON: {first['ctx']['error']}")
-    return _reply(422, "InputError", f"{field or 'body'}: {first['msg']}", field=field or None)
+        reason = f"the body is not JSON: {first['ctx']['error']}"
+        return _reply(422, "InputError", reason, field="body")
+    return _reply(422, "InputError", f"{field or 'body'}: {first['msg']}", field=field or "body")
 
 
 async def on_http_error(request: Request, error: Exception) -> JSONResponse:
-    """An unknown path or method in the same shape."""
+    """An unknown path or method, or a body that cannot be read, in the same shape."""
     assert isinstance(error, HTTPException)
+    if error.status_code == 400:
+        return _reply(422, "InputError", "the body is not JSON in UTF-8", field="body")
     kind = {404: "NotFound", 405: "MethodNotAllowed"}.get(error.status_code, "InputError")
     return _reply(error.status_code, kind, str(error.detail))
 

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 
 from pipeline.ids import RunId
+from pipeline.messages import Scope
 from serve.ingress.access import Caller
 from serve.ingress.bodies import SleepIn
 from serve.ingress.views import (
@@ -28,8 +29,11 @@ def sleep_routes(memory: Memory, sleep: Sleep, caller: Caller) -> APIRouter:
         tenant: Annotated[str, Depends(caller.tenant)], body: SleepIn | None = None
     ) -> RunOut:
         asked = body or SleepIn()
+        known = caller.known(tenant)
+        if asked.collection is not None:
+            await memory.collection(Scope(tenant=known, collection=asked.collection))
         run = await sleep.start(
-            caller.known(tenant),
+            known,
             dry_run=asked.dry_run,
             collection=asked.collection,
             wait=asked.wait,

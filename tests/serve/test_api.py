@@ -111,6 +111,10 @@ def test_the_same_idempotency_key_gives_the_same_messages(house: Any) -> None:
             {"messages": [{"role": "user", "content": "hi", "said_at": "soonish"}]},
             "messages[0].said_at",
         ),
+        (
+            {"messages": [{"role": "user", "content": "hi", "said_at": True}]},
+            "messages[0].said_at",
+        ),
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "user"}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": "hi", "colour": 1}]}, "messages[0].colour"),
@@ -168,6 +172,7 @@ def test_what_is_not_clean_json_is_refused(house: Any, raw: bytes) -> None:
         ("POST", "/v1/collections/nobody/flush", {}),
         ("GET", "/v1/entries/none", None),
         ("GET", "/v1/entries/none/history", None),
+        ("POST", "/v1/sleep/runs", {"collection": "nobody"}),
         ("GET", "/v1/sleep/runs/none", None),
         ("POST", "/v1/sleep/runs/none/undo", None),
         ("GET", "/v1/nothing", None),
