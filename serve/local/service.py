@@ -86,14 +86,13 @@ def down(home: Home, *, say: Say) -> int:
 def running(home: Home) -> Service | None:
     """The service of this home, if it answers or comes back by itself within seconds."""
     service = recorded(home)
-    if service is None or not stands(service):
-        return None
     deadline = time.monotonic() + _RECOVERY_S
-    while not is_ready(service.url):
-        if time.monotonic() > deadline or not stands(service):
-            return None
+    while service is not None and stands(service) and time.monotonic() < deadline:
+        # Looked at again after the answer: a process killed a moment ago still counts as alive.
+        if is_ready(service.url) and stands(service):
+            return service
         time.sleep(0.5)
-    return service
+    return None
 
 
 def recorded(home: Home) -> Service | None:

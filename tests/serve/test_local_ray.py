@@ -51,11 +51,13 @@ def start(home: Home, config: str = "tiny.yaml") -> Started:
 
 
 def kill(processes: list[psutil.Process]) -> None:
+    """Kill and see dead: the kernel takes its moment, and a dying process still looks alive."""
     for process in processes:
         try:
             process.kill()
         except psutil.NoSuchProcess:
             continue
+    assert psutil.wait_procs(processes, timeout=30)[1] == []
 
 
 def listening(home: Home) -> set[str]:
@@ -102,7 +104,7 @@ def test_a_service_without_one_of_its_rays_processes_is_started_anew(
     home: Home, victim: str
 ) -> None:
     before = start(home).service
-    essential(before, victim).kill()
+    kill([essential(before, victim)])
 
     started = start(home)
 
