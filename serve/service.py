@@ -21,6 +21,7 @@ from pipeline.state import CollectionInfo, IndexQuery, LedgerRow, Page
 from pipeline.text.languages import language
 from serve.index import AsyncIndex
 from serve.models import AsyncModels
+from serve.queries import QueryVectors
 
 Condition = Callable[[], bool]
 
@@ -72,6 +73,7 @@ class Memory:
         self._records = records
         self._index = index
         self._models = models
+        self._queries = QueryVectors(models)
         self._model = model
         self._tokenizer = tokenizer
         self._clock = clock
@@ -250,10 +252,9 @@ class Memory:
         """The best entries for a query, best first. Raises NotFound for an unknown collection."""
         await self.collection(scope)
         wanted = tuple(statuses) or CURRENT
-        vector = (await self._models.embed([query], purpose="query"))[0]
         asked = IndexQuery(
             scope=scope,
-            dense=vector,
+            dense=await self._queries.of(query),
             lexical=sparse_query(query),
             limit=max(limit, self._recall.prefetch),
             statuses=wanted,

@@ -315,6 +315,8 @@ def _place_extracted(
 
 
 def _place(draft: _Draft, lines: Sequence[_Line], *, most: int) -> None:
+    if most <= 0:
+        return
     draft.measure([f"{line.text}\n" for line in lines])
     draft.measure([f"{line.day}\n" for line in lines])
     draft.measure([_tag(number) for number in range(1, len(lines) + 1)])

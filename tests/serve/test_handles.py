@@ -1,0 +1,69 @@
+"""Slices of texts on their way to a model: like lengths together, answers in their own places."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from pipeline.ports import Vectors
+from pipeline.state import Compressed
+from serve.handles import Handle, ServeModels
+
+
+class Method:
+    """One method of a deployment, as a handle offers it."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    async def remote(self, *args: Any, **kwargs: Any) -> Any:
+        return self._answer(*args, **kwargs)
+
+
+class LengthModel:
+    """A vector holds its text's length; a compressed text is its length in words."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[str]] = []
+        self.embed = Method(self._embed)
+        self.compress = Method(self._compress)
+        self.width = Method(lambda: 2)
+
+    def _embed(self, texts: Sequence[str], *, purpose: str) -> Vectors:
+        self.asked.append(list(texts))
+        return np.array([[len(text), 1] for text in texts], np.float32)
+
+    def _compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
+        self.asked.append(list(texts))
+        return [Compressed(text=str(len(text))) for text in texts]
+
+
+def models(model: LengthModel, *, texts: int = 3, chars: int = 100) -> ServeModels:
+    handle = cast(Handle, model)
+    return ServeModels(embedder=handle, compressor=handle, slice_texts=texts, slice_chars=chars)
+
+
+TEXTS = ["x" * length for length in (50, 1, 9, 300, 2, 40, 60, 3)]
+
+
+@pytest.mark.parametrize("texts", [TEXTS, ["词" * n for n in (7, 1, 30)], []])
+def test_every_answer_stands_at_the_place_of_its_text(texts: list[str]) -> None:
+    asked = models(LengthModel())
+
+    vectors = asyncio.run(asked.embed(texts, purpose="passage"))
+    kept = asyncio.run(asked.compress(texts, rate=0.5))
+
+    assert vectors.shape == (len(texts), 2)
+    assert vectors[:, 0].tolist() == [len(text) for text in texts]
+    assert [each.text for each in kept] == [str(len(text)) for text in texts]
+
+
+def test_a_slice_is_bounded_by_texts_and_characters_and_holds_like_lengths() -> None:
+    model = LengthModel()
+
+    asyncio.run(models(model).embed(TEXTS, purpose="passage"))
+
+    lengths = [[len(text) for text in texts] for texts in model.asked]
+    assert lengths == [[1, 2, 3], [9, 40, 50], [60], [300]]
