@@ -19,7 +19,7 @@ from sqlalchemy import (
 
 from actors.records.awake_commit import write_step
 from actors.records.awake_load import state_of
-from actors.records.engine import reading, writing
+from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.sql import find_collection, in_scope
 from actors.records.tables import collections, leases
 from pipeline.messages import Scope, TenantId
@@ -40,10 +40,12 @@ class SqlAwakeStore:
         Due: accepted messages, an unmet flush, or open messages idle for ``idle_s``.
         """
         due = _due(now, idle_s).limit(limit)
-        with reading(self._engine) as connection:  # an idle poll must not hold up the writers
+        with reading(
+            self._engine, EVERY_TENANT
+        ) as connection:  # an idle poll must not hold up the writers
             if connection.execute(due).first() is None:
                 return []
-        with writing(self._engine) as connection:
+        with writing(self._engine, EVERY_TENANT) as connection:
             rows = connection.execute(due.with_for_update(of=leases, skip_locked=True)).all()
             expires_at = now + timedelta(seconds=ttl_s)
             return [_take(connection, row, worker, now, expires_at) for row in rows]
@@ -66,7 +68,7 @@ class SqlAwakeStore:
         Raises:
             NotFound: the collection was erased meanwhile.
         """
-        with reading(self._engine) as connection:
+        with reading(self._engine, lease.scope.tenant) as connection:
             row = find_collection(connection, lease.scope)
             is_idle = row.last_accepted_at <= now - timedelta(seconds=idle_s)
             return state_of(connection, lease.scope, row, limit=limit, is_idle=is_idle)
@@ -77,7 +79,7 @@ class SqlAwakeStore:
         False, and nothing written, when the epoch or the start step no longer hold. A statement
         identical to an active entry (text, speaker, kind) adds its sources to that entry.
         """
-        with writing(self._engine) as connection:
+        with writing(self._engine, lease.scope.tenant) as connection:
             held = select(leases).where(_is_held(lease)).with_for_update()
             if connection.execute(held).first() is None:
                 return False
@@ -90,7 +92,7 @@ class SqlAwakeStore:
 
     def _change_held(self, wanted: Sequence[Lease], values: dict[str, Any]) -> list[Lease]:
         held: list[Lease] = []
-        with writing(self._engine) as connection:
+        with writing(self._engine, EVERY_TENANT) as connection:
             for lease in sorted(wanted, key=lambda one: (one.scope.tenant, one.scope.collection)):
                 statement = update(leases).where(_is_held(lease)).values(values)
                 if connection.execute(statement).rowcount:

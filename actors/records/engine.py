@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, TimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -20,8 +20,12 @@ from pipeline.errors import ConfigError, StoreError
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for those of other processes before it gives up."""
 
+EVERY_TENANT = "*"
+"""Work that serves all tenants: leases, the outbox, keys, migrations. No tenant has this name."""
+
 _GATE = "slowwave_gate"
 _WRITES = "slowwave_writes"
+_SET_TENANT = text("SELECT set_config('slowwave.tenant', :tenant, true)")
 
 
 def open_engine(url: str) -> Engine:
@@ -85,8 +89,11 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 @contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
+def reading(engine: Engine, tenant: str) -> Iterator[Connection]:
     """A connection whose statements all see the same instant and change nothing.
+
+    Args:
+        tenant: whose rows the statements may see on PostgreSQL, whatever they ask for.
 
     Raises:
         StoreError: the database cannot be reached or refused.
@@ -96,13 +103,17 @@ def reading(engine: Engine) -> Iterator[Connection]:
     with _translated(), engine.connect() as plain:
         connection = plain.execution_options(**options)
         with connection.begin() as transaction:
+            _confine(connection, tenant)
             yield connection
             transaction.rollback()
 
 
 @contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
+def writing(engine: Engine, tenant: str) -> Iterator[Connection]:
     """A connection that commits when the block ends and rolls back when it raises.
+
+    Args:
+        tenant: whose rows the statements may see and write on PostgreSQL.
 
     Raises:
         StoreError: the database cannot be reached or refused; nothing is written.
@@ -111,7 +122,14 @@ def writing(engine: Engine) -> Iterator[Connection]:
     with _translated(), gate, engine.connect() as plain:
         connection = plain.execution_options(**{_WRITES: True})
         with connection.begin():
+            _confine(connection, tenant)
             yield connection
+
+
+def _confine(connection: Connection, tenant: str) -> None:
+    """Tells PostgreSQL whose transaction this is; its row-level security reads it."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(_SET_TENANT, {"tenant": tenant})
 
 
 @contextmanager

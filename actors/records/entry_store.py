@@ -65,7 +65,7 @@ class SqlEntryStore:
             query = query.where(entries.c.status.in_([status.value for status in statuses]))
         if cursor is not None:
             query = query.where(_after(cursor))
-        with reading(self._engine) as connection:
+        with reading(self._engine, scope.tenant) as connection:
             find_collection(connection, scope)
             rows = connection.execute(query.limit(limit + 1)).all()
         found = tuple(entry_of(row) for row in rows[:limit])
@@ -73,7 +73,7 @@ class SqlEntryStore:
 
     def entry(self, tenant: TenantId, entry: EntryId) -> tuple[Scope, Entry]:
         """The entry in its present version. Raises NotFound."""
-        with reading(self._engine) as connection:
+        with reading(self._engine, tenant) as connection:
             row = _find(connection, tenant, entry)
         return _scope_of(row), entry_of(row)
 
@@ -83,7 +83,7 @@ class SqlEntryStore:
         """Those of the ids that lie in the scope with one of the statuses."""
         wanted = [status.value for status in statuses]
         found: dict[EntryId, Entry] = {}
-        with reading(self._engine) as connection:
+        with reading(self._engine, scope.tenant) as connection:
             for some in chunks(ids):
                 query = select(entries).where(
                     in_scope(entries, scope), entries.c.id.in_(some), entries.c.status.in_(wanted)
@@ -103,7 +103,7 @@ class SqlEntryStore:
             )
             .order_by(*(column.desc() for column in _PLACE))
         )
-        with reading(self._engine) as connection:
+        with reading(self._engine, scope.tenant) as connection:
             return [entry_of(row) for row in connection.execute(query.limit(limit))]
 
     def history(self, tenant: TenantId, entry: EntryId) -> list[EntryVersion]:
@@ -114,7 +114,7 @@ class SqlEntryStore:
             .where(versions.tenant == tenant, versions.entry == entry)
             .order_by(versions.version)
         )
-        with reading(self._engine) as connection:
+        with reading(self._engine, tenant) as connection:
             _find(connection, tenant, entry)
             return [version_of(row) for row in connection.execute(query)]
 
@@ -139,7 +139,7 @@ class SqlEntryStore:
             InputError: the change is empty, or a new text is blank or has no vector.
             NotFound: the tenant has no such entry.
         """
-        with writing(self._engine) as connection:
+        with writing(self._engine, tenant) as connection:
             scope = _scope_of(_find(connection, tenant, entry))
             find_collection(connection, scope, lock=True)
             before = entry_of(_find(connection, tenant, entry))
@@ -161,7 +161,7 @@ class SqlEntryStore:
             "strength": case((stronger > _MAX_STRENGTH, _MAX_STRENGTH), else_=stronger),
             "last_used_at": now,
         }
-        with writing(self._engine) as connection:
+        with writing(self._engine, scope.tenant) as connection:
             for some in chunks(ids):
                 mine = (in_scope(entries, scope), entries.c.id.in_(some))
                 connection.execute(update(entries).where(*mine).values(values))

@@ -47,7 +47,7 @@ class SqlMessageLog:
         if not messages:
             return []
         body = body_digest or digest(*(repr(message) for message in messages))
-        with writing(self._engine) as connection:
+        with writing(self._engine, scope.tenant) as connection:
             row = collection_to_fill(connection, scope, now)
             if idempotency_key is None:
                 return accept(connection, scope, messages, row=row, now=now)
@@ -63,7 +63,7 @@ class SqlMessageLog:
         query = select(conversations.c.last_said_at).where(
             in_scope(conversations, scope), conversations.c.name == conversation
         )
-        with reading(self._engine) as connection:
+        with reading(self._engine, scope.tenant) as connection:
             said_at: datetime | None = connection.execute(query).scalar()
             return said_at
 
@@ -73,7 +73,7 @@ class SqlMessageLog:
         """Messages by sequence, those above ``after``; with ``newest`` the last ``limit``."""
         order = messages.c.sequence.desc() if newest else messages.c.sequence
         query = select(messages).where(in_scope(messages, scope), messages.c.sequence > after)
-        with reading(self._engine) as connection:
+        with reading(self._engine, scope.tenant) as connection:
             found = connection.execute(query.order_by(order).limit(limit)).all()
         rows = reversed(found) if newest else found
         return [message_of(row) for row in rows]
@@ -81,7 +81,7 @@ class SqlMessageLog:
     def messages_by_id(self, scope: Scope, ids: Sequence[MessageId]) -> dict[MessageId, Message]:
         """The messages of these ids that exist in the scope."""
         found: dict[MessageId, Message] = {}
-        with reading(self._engine) as connection:
+        with reading(self._engine, scope.tenant) as connection:
             for some in chunks(ids):
                 query = select(messages).where(in_scope(messages, scope), messages.c.id.in_(some))
                 rows = connection.execute(query)
@@ -90,7 +90,7 @@ class SqlMessageLog:
 
     def segments(self, scope: Scope) -> list[Segment]:
         """The collection's segments with their messages, by first sequence."""
-        with reading(self._engine) as connection:
+        with reading(self._engine, scope.tenant) as connection:
             return list(segments_of(connection, scope))
 
     def request_flush(self, scope: Scope) -> int:
@@ -99,7 +99,7 @@ class SqlMessageLog:
         Raises:
             NotFound: there is no such collection.
         """
-        with writing(self._engine) as connection:
+        with writing(self._engine, scope.tenant) as connection:
             row = find_collection(connection, scope, lock=True)
             changes = {"flush_requested": row.last_sequence}
             if row.pending == 0:
@@ -109,14 +109,14 @@ class SqlMessageLog:
 
     def collection(self, scope: Scope) -> CollectionInfo:
         """How far the collection is. Raises NotFound."""
-        with reading(self._engine) as connection:
+        with reading(self._engine, scope.tenant) as connection:
             row = find_collection(connection, scope)
             return info_of(connection, row)
 
     def collections(self, tenant: TenantId) -> list[CollectionInfo]:
         """All collections of the tenant, by name."""
         query = select(collections).where(collections.c.tenant == tenant)
-        with reading(self._engine) as connection:
+        with reading(self._engine, tenant) as connection:
             rows = connection.execute(query).all()
             return sorted((info_of(connection, row) for row in rows), key=_name)
 

@@ -8,7 +8,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
-from actors.records.engine import open_engine, reading, writing
+from actors.records.engine import EVERY_TENANT, open_engine, reading, writing
 from pipeline.errors import ConfigError
 
 _LOCK = 0x510A3E  # any number that nothing else locks in the same PostgreSQL database
@@ -29,10 +29,10 @@ def migrate(url: str) -> None:
 
 def upgrade(engine: Engine) -> None:
     """``migrate`` over an engine that is open already."""
-    with reading(engine) as connection:
+    with reading(engine, EVERY_TENANT) as connection:
         if _is_current(connection):
             return
-    with writing(engine) as connection:
+    with writing(engine, EVERY_TENANT) as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         if not _is_current(connection):

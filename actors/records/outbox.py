@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, Row, and_, delete, func, select
 
-from actors.records.engine import reading, writing
+from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.rows import entry_of
 from actors.records.sql import chunks, in_scope
 from actors.records.tables import entry_vectors, entry_versions, index_ops
@@ -31,7 +31,7 @@ class SqlOutbox:
     def pending(self, *, limit: int) -> list[OutboxItem]:
         """The oldest changed entries, each with the points it must have now."""
         oldest = select(index_ops).order_by(index_ops.c.id).limit(limit)
-        with reading(self._engine) as connection:
+        with reading(self._engine, EVERY_TENANT) as connection:
             keys = {_key(row): None for row in connection.execute(oldest)}
             changes = _changes(connection, list(keys))
             versions = _versions(connection, list(keys))
@@ -40,14 +40,14 @@ class SqlOutbox:
     def done(self, items: Sequence[OutboxItem]) -> None:
         """Forgets items that the index has taken; doing it twice changes nothing."""
         ids = [id_ for item in items for id_ in item.ids]
-        with writing(self._engine) as connection:
+        with writing(self._engine, EVERY_TENANT) as connection:
             for some in chunks(ids):
                 connection.execute(delete(index_ops).where(index_ops.c.id.in_(some)))
 
     def lag(self, scope: Scope) -> int:
         """How many changes of the scope the index has not taken."""
         query = select(func.count()).select_from(index_ops).where(in_scope(index_ops, scope))
-        with reading(self._engine) as connection:
+        with reading(self._engine, scope.tenant) as connection:
             return int(connection.execute(query).scalar_one())
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from actors.records.engine import reading, writing
+from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.sleep_due import due_collections
 from actors.records.sleep_rows import decision_of, decision_to_json, ledger_row_of, run_of
 from actors.records.sleep_snapshot import read_snapshot
@@ -42,7 +42,7 @@ class SqlSleepStore:
 
     def open_run(self, run: SleepRun) -> SleepRun:
         """Stores the run. Raises Conflict when one for (tenant, window start) exists."""
-        with writing(self._engine) as connection:
+        with writing(self._engine, run.tenant) as connection:
             known = select(exists().where(tenants.c.name == run.tenant))
             if not connection.execute(known).scalar_one():
                 raise NotFound(f"no tenant {run.tenant}", field="tenant")
@@ -66,7 +66,7 @@ class SqlSleepStore:
         now: datetime,
     ) -> SleepRun:
         """Writes how the run ended. Raises NotFound."""
-        with writing(self._engine) as connection:
+        with writing(self._engine, EVERY_TENANT) as connection:
             connection.execute(
                 update(sleep_runs)
                 .where(sleep_runs.c.id == run)
@@ -77,7 +77,7 @@ class SqlSleepStore:
     def stop_running(self, *, now: datetime) -> int:
         """Closes runs whose job died with its service; returns how many that were."""
         ended = {"status": "stopped", "error": "the service ended", "finished_at": now}
-        with writing(self._engine) as connection:
+        with writing(self._engine, EVERY_TENANT) as connection:
             result = connection.execute(
                 update(sleep_runs).where(sleep_runs.c.status == "running").values(ended)
             )
@@ -85,7 +85,7 @@ class SqlSleepStore:
 
     def run(self, tenant: TenantId, run: RunId) -> SleepRun:
         """The run. Raises NotFound."""
-        with reading(self._engine) as connection:
+        with reading(self._engine, tenant) as connection:
             return find_run(connection, run, tenant=tenant)
 
     def runs(self, tenant: TenantId, *, limit: int = 50) -> list[SleepRun]:
@@ -96,14 +96,14 @@ class SqlSleepStore:
             .order_by(sleep_runs.c.started_at.desc(), sleep_runs.c.id)
             .limit(limit)
         )
-        with reading(self._engine) as connection:
+        with reading(self._engine, tenant) as connection:
             return [run_of(row) for row in connection.execute(query)]
 
     # Reading --------------------------------------------------------------------------------
 
     def due(self, tenant: TenantId, *, collection: str | None = None) -> list[DueCollection]:
         """Collections with entries new since their last completed run, or unfinished decisions."""
-        with reading(self._engine) as connection:
+        with reading(self._engine, tenant) as connection:
             return due_collections(connection, tenant, collection=collection)
 
     def snapshot(self, scope: Scope, *, model: str) -> Snapshot:
@@ -113,13 +113,13 @@ class SqlSleepStore:
             NotFound: there is no such collection.
             ConfigError: some entries have no vector of this model.
         """
-        with reading(self._engine) as connection:
+        with reading(self._engine, scope.tenant) as connection:
             return read_snapshot(connection, scope, model=model)
 
     def ledger(self, run: RunId) -> list[LedgerRow]:
         """The run's rows in the order they were written."""
         query = select(ledger).where(ledger.c.run == run).order_by(ledger.c.id)
-        with reading(self._engine) as connection:
+        with reading(self._engine, EVERY_TENANT) as connection:
             return [ledger_row_of(row) for row in connection.execute(query)]
 
     # Writing --------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ class SqlSleepStore:
         the snapshot or not current. All in one transaction with the collection's mark that this
         run has seen it up to ``through``. A repeated item returns its first row unchanged.
         """
-        with writing(self._engine) as connection:
+        with writing(self._engine, scope.tenant) as connection:
             find_run(connection, run, tenant=scope.tenant)
             return record_items(
                 connection,
@@ -161,7 +161,7 @@ class SqlSleepStore:
             NotFound: there is no such run.
             Conflict: it is still running.
         """
-        with writing(self._engine) as connection:
+        with writing(self._engine, EVERY_TENANT) as connection:
             return undo_run(connection, _ended(connection, run), now=now)
 
     def redo(self, run: RunId, *, now: datetime) -> list[UndoItem]:
@@ -171,7 +171,7 @@ class SqlSleepStore:
             NotFound: there is no such run.
             Conflict: it is still running.
         """
-        with writing(self._engine) as connection:
+        with writing(self._engine, EVERY_TENANT) as connection:
             return redo_run(connection, _ended(connection, run), now=now)
 
     # Replies --------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ class SqlSleepStore:
     def cached_decisions(self, keys: Sequence[str]) -> dict[str, Decision]:
         """Replies already given to (prompt hash, model)."""
         found = {}
-        with reading(self._engine) as connection:
+        with reading(self._engine, EVERY_TENANT) as connection:
             for some in chunks(keys):
                 query = select(reply_cache).where(reply_cache.c.key.in_(some))
                 for row in connection.execute(query):
@@ -193,7 +193,7 @@ class SqlSleepStore:
             for key, decision in sorted(decisions.items())
         ]
         if rows:
-            with writing(self._engine) as connection:
+            with writing(self._engine, EVERY_TENANT) as connection:
                 upsert(connection, reply_cache, rows, changes=())
 
 

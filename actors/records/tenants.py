@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Engine, select, update
 
-from actors.records.engine import reading, writing
+from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.sql import upsert
 from actors.records.tables import keys, tenants
 from pipeline.errors import AccessError, Conflict, NotFound
@@ -21,13 +21,13 @@ class SqlTenants:
 
     def ensure_tenant(self, name: TenantId, now: datetime) -> None:
         """Makes the tenant; one that exists stays as it is."""
-        with writing(self._engine) as connection:
+        with writing(self._engine, EVERY_TENANT) as connection:
             row = {"name": name, "created_at": now, "settings": {}}
             upsert(connection, tenants, [row], changes=())
 
     def tenants(self) -> list[TenantId]:
         """All tenants, by name."""
-        with reading(self._engine) as connection:
+        with reading(self._engine, EVERY_TENANT) as connection:
             return sorted(
                 TenantId(name) for name in connection.execute(select(tenants.c.name)).scalars()
             )
@@ -56,7 +56,7 @@ class SqlTenants:
             "created_at": now,
             "expires_at": expires_at,
         }
-        with writing(self._engine) as connection:
+        with writing(self._engine, tenant) as connection:
             known = select(tenants.c.name).where(tenants.c.name == tenant)
             if connection.execute(known).first() is None:
                 raise NotFound(f"no tenant {tenant!r}", field="tenant")
@@ -68,7 +68,7 @@ class SqlTenants:
     def revoke_key(self, tenant: TenantId, key: str, *, now: datetime) -> None:
         """Ends the key; doing it twice changes nothing."""
         mine = (keys.c.tenant == tenant, keys.c.hash == _hash(key), keys.c.revoked_at.is_(None))
-        with writing(self._engine) as connection:
+        with writing(self._engine, tenant) as connection:
             connection.execute(update(keys).where(*mine).values(revoked_at=now))
 
     def tenant_of_key(self, key: str, *, now: datetime) -> tuple[TenantId, frozenset[str]]:
@@ -77,7 +77,7 @@ class SqlTenants:
         Raises:
             AccessError: the key is unknown, revoked or expired.
         """
-        with reading(self._engine) as connection:
+        with reading(self._engine, EVERY_TENANT) as connection:
             row = connection.execute(select(keys).where(keys.c.hash == _hash(key))).first()
         if row is None or row.revoked_at is not None:
             raise AccessError("expected a valid key, got an unknown or revoked one", field="key")

@@ -37,6 +37,7 @@ def environment(home: Home, ports: Ports, base: Mapping[str, str]) -> dict[str, 
         **proxy_variables(home.runtime, ports),
         MARK: home.id,
         "SLOWWAVE_HOME": str(home.path),
+        "TMPDIR": str(home.temp_dir),
         "PYTHONPATH": os.pathsep.join(path),
         "PYTHONUNBUFFERED": "1",
     }

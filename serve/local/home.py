@@ -36,6 +36,14 @@ class Home:
         return self.runtime / "ray"
 
     @property
+    def temp_dir(self) -> Path:
+        """Where the service's processes put their temporary files; a killed one cleans up nothing.
+
+        Short: multiprocessing's sockets live below it, and a socket path holds 107 bytes.
+        """
+        return self.runtime / "tmp"
+
+    @property
     def service_file(self) -> Path:
         """What runs, as JSON; written when the service is ready."""
         return self.path / "service.json"
@@ -81,6 +89,7 @@ class Home:
         if self.runtime.stat().st_uid != os.getuid():
             raise ConfigError(f"{self.runtime} belongs to another user", field="SLOWWAVE_HOME")
         self.ray_dir.mkdir(exist_ok=True)
+        self.temp_dir.mkdir(exist_ok=True)
         if not self.token_file.exists():
             _write_private(self.token_file, secrets.token_hex(32))
 

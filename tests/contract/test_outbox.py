@@ -7,7 +7,7 @@ import numpy as np
 from sqlalchemy import delete, insert
 
 from actors.records import Records
-from actors.records.engine import writing
+from actors.records.engine import EVERY_TENANT, writing
 from actors.records.tables import entries, entry_vectors, entry_versions, index_ops
 from pipeline.entries import EntryChange, Kind, Statement, Status
 from pipeline.ids import EntryId, entry_id
@@ -105,7 +105,7 @@ def test_a_change_after_the_reading_stays_pending(records: Records, scope: Scope
 
 def test_an_erased_entry_says_which_points_must_go(records: Records, scope: Scope) -> None:
     entry = remember(records, scope, "one")
-    with writing(records.engine) as connection:
+    with writing(records.engine, EVERY_TENANT) as connection:
         connection.execute(delete(entry_vectors).where(entry_vectors.c.entry == entry))
         connection.execute(delete(entry_versions).where(entry_versions.c.entry == entry))
         connection.execute(delete(entries).where(entries.c.id == entry))
@@ -120,7 +120,7 @@ def test_an_erased_entry_says_which_points_must_go(records: Records, scope: Scop
 
 def test_vectors_of_another_model_are_left_out(records: Records, scope: Scope) -> None:
     entry = remember(records, scope, "one")
-    with writing(records.engine) as connection:
+    with writing(records.engine, EVERY_TENANT) as connection:
         row = {"tenant": scope.tenant, "collection": scope.collection, "entry": entry}
         wide = np.array([0.6, 0.8, 0.0], dtype=np.float32)
         connection.execute(

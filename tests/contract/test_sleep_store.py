@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from sqlalchemy import Engine, insert, select, update
 
-from actors.records.engine import open_engine, writing
+from actors.records.engine import EVERY_TENANT, open_engine, writing
 from actors.records.migrate import upgrade
 from actors.records.rows import entry_of, entry_values
 from actors.records.sleep import SqlSleepStore
@@ -46,7 +46,7 @@ class Home:
         self.tenant = TenantId(f"t-{uuid.uuid4()}")
         self.scope = Scope(tenant=self.tenant, collection="garden")
         self._runs = 0
-        with writing(engine) as connection:
+        with writing(engine, EVERY_TENANT) as connection:
             connection.execute(
                 insert(tenants).values(name=self.tenant, created_at=NOON, settings={})
             )
@@ -90,7 +90,7 @@ class Home:
     def _put(self, entry: Entry, vector: NDArray[np.float32], *, is_first: bool) -> None:
         place = {"tenant": self.tenant, "collection": "garden"}
         values = entry_values(entry)
-        with writing(self.engine) as connection:
+        with writing(self.engine, EVERY_TENANT) as connection:
             where = (collections.c.tenant == self.tenant, collections.c.name == "garden")
             connection.execute(
                 update(collections).where(*where).values(writes=collections.c.writes + 1)

@@ -100,6 +100,16 @@ def test_sockets_below_the_runtime_folder_fit_into_their_path(home: Home) -> Non
     node = "0" * 56
 
     assert len(str(home.runtime / node / "m.sock")) <= 97
+    assert len(str(home.temp_dir / "pymp-abcdefgh" / "listener-abcdefgh")) <= 107
+
+
+def test_temporary_files_of_the_service_go_with_its_runtime_folder(home: Home) -> None:
+    home.prepare()
+    home.prepare_start()
+    env = environment(home, choose(), {"TMPDIR": "/elsewhere"})
+    cleared(home)
+
+    assert Path(env["TMPDIR"]).is_relative_to(home.runtime)
 
 
 def test_chosen_ports_are_free_and_different() -> None:

@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from actors.fakes import FakeEmbedder
-from actors.records.engine import open_engine, writing
+from actors.records.engine import EVERY_TENANT, open_engine, writing
 from actors.records.migrate import upgrade
 from actors.records.rows import entry_of, entry_values
 from actors.records.sleep import SqlSleepStore
@@ -132,7 +132,7 @@ class Home:
         self.store = SqlSleepStore(self.engine)
         self.tenant = TenantId("acme")
         self._said: dict[str, int] = {}
-        with writing(self.engine) as connection:
+        with writing(self.engine, EVERY_TENANT) as connection:
             connection.execute(insert(tenants).values(name="acme", created_at=NOON, settings={}))
 
     def say(self, collection: str, text: str, *, model: str = "fake-embedder") -> EntryId:
@@ -163,7 +163,7 @@ class Home:
         vector = FakeEmbedder().embed([index_text_of(entry)], purpose="passage")[0]
         values = entry_values(entry)
         where = (collections.c.tenant == "acme", collections.c.name == collection)
-        with writing(self.engine) as connection:
+        with writing(self.engine, EVERY_TENANT) as connection:
             if day == 1:
                 connection.execute(
                     insert(collections).values(

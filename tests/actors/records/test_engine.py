@@ -9,7 +9,7 @@ from sqlalchemy import literal, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from actors.records.columns import HalfVector, UtcDateTime
-from actors.records.engine import open_engine, reading, writing
+from actors.records.engine import EVERY_TENANT, open_engine, reading, writing
 from pipeline.errors import ConfigError, InputError, StoreError
 
 
@@ -57,12 +57,12 @@ def test_sqlite_is_durable_and_erases_what_it_deletes(tmp_path: Path) -> None:
 
 def test_a_reading_sees_one_instant_while_another_writes(tmp_path: Path) -> None:
     engine = open_engine(f"sqlite:///{tmp_path}/a.db")
-    with writing(engine) as connection:
+    with writing(engine, EVERY_TENANT) as connection:
         connection.execute(text("CREATE TABLE t (n INTEGER)"))
 
-    with reading(engine) as reader:
+    with reading(engine, EVERY_TENANT) as reader:
         before = reader.execute(text("SELECT count(*) FROM t")).scalar()
-        with writing(engine) as writer:
+        with writing(engine, EVERY_TENANT) as writer:
             writer.execute(text("INSERT INTO t VALUES (1)"))
         after = reader.execute(text("SELECT count(*) FROM t")).scalar()
     engine.dispose()
@@ -72,18 +72,18 @@ def test_a_reading_sees_one_instant_while_another_writes(tmp_path: Path) -> None
 
 def test_a_writing_that_raises_leaves_nothing(tmp_path: Path) -> None:
     engine = open_engine(f"sqlite:///{tmp_path}/a.db")
-    with writing(engine) as connection:
+    with writing(engine, EVERY_TENANT) as connection:
         connection.execute(text("CREATE TABLE t (n INTEGER)"))
 
     def fail() -> None:
-        with writing(engine) as connection:
+        with writing(engine, EVERY_TENANT) as connection:
             connection.execute(text("INSERT INTO t VALUES (1)"))
             raise ValueError("mine")
 
     with pytest.raises(ValueError, match="mine"):
         fail()
 
-    with reading(engine) as connection:
+    with reading(engine, EVERY_TENANT) as connection:
         assert connection.execute(text("SELECT count(*) FROM t")).scalar() == 0
     engine.dispose()
 
@@ -91,7 +91,7 @@ def test_a_writing_that_raises_leaves_nothing(tmp_path: Path) -> None:
 def test_a_database_that_cannot_be_reached_is_a_store_error(tmp_path: Path) -> None:
     engine = open_engine(f"sqlite:///{tmp_path}/missing/a.db")
 
-    with pytest.raises(StoreError, match="unable to open"), reading(engine):
+    with pytest.raises(StoreError, match="unable to open"), reading(engine, EVERY_TENANT):
         pass
     engine.dispose()
 
@@ -110,7 +110,7 @@ def test_a_naive_time_is_refused_in_our_words(tmp_path: Path) -> None:
     engine = open_engine(f"sqlite:///{tmp_path}/a.db")
     query = select(literal(naive, UtcDateTime))
 
-    with reading(engine) as connection, pytest.raises(InputError, match="naive"):
+    with reading(engine, EVERY_TENANT) as connection, pytest.raises(InputError, match="naive"):
         connection.execute(query)
     engine.dispose()
 

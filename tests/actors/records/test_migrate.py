@@ -12,7 +12,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine, text
 
 from actors.records import migrate, open_records
-from actors.records.engine import open_engine, reading, writing
+from actors.records.engine import EVERY_TENANT, open_engine, reading, writing
 from actors.records.tables import METADATA
 from pipeline.errors import ConfigError
 
@@ -40,7 +40,7 @@ def test_the_migrations_make_exactly_the_tables(url: str) -> None:
     migrate(url)
 
     engine = open_engine(url)
-    with reading(engine) as connection:
+    with reading(engine, EVERY_TENANT) as connection:
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
     engine.dispose()
 
@@ -48,7 +48,7 @@ def test_the_migrations_make_exactly_the_tables(url: str) -> None:
 def test_a_database_of_a_newer_version_is_refused(url: str) -> None:
     migrate(url)
     engine = open_engine(url)
-    with writing(engine) as connection:
+    with writing(engine, EVERY_TENANT) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     engine.dispose()
 

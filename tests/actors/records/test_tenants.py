@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from actors.records import Records, open_records
-from actors.records.engine import reading
+from actors.records.engine import EVERY_TENANT, reading
 from pipeline.errors import AccessError, Conflict, NotFound
 from pipeline.messages import TenantId
 
@@ -42,7 +42,7 @@ def test_a_key_acts_for_its_tenant_within_its_scopes(records: Records) -> None:
 def test_a_key_itself_is_never_stored(records: Records) -> None:
     records.tenants.add_key(ACME, "sw-key", scopes=[], now=NOON)
 
-    with reading(records.engine) as connection:
+    with reading(records.engine, EVERY_TENANT) as connection:
         [row] = connection.execute(text("SELECT * FROM keys")).all()
     assert "sw-key" not in repr(row)
 
