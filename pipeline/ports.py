@@ -212,9 +212,11 @@ class AwakeStore(Protocol):
     def lease(
         self, worker: str, *, limit: int, now: datetime, ttl_s: float, idle_s: float
     ) -> list[Lease]:
-        """Up to ``limit`` collections with due work, each with a new epoch; oldest work first.
+        """Up to ``limit`` collections with due work, each with a new epoch.
 
-        Due: accepted messages, an unmet flush, or open messages idle for ``idle_s``.
+        Tenants take turns, the longest waiting first; so do the collections of each. Due:
+        accepted messages, an unmet flush, or open messages idle for ``idle_s``. One whose last
+        worker died is to be stepped with care.
         """
         ...
 
@@ -226,8 +228,22 @@ class AwakeStore(Protocol):
         """Gives them back; one already lost is no error."""
         ...
 
+    def fail(self, leases: Sequence[Lease], reason: str) -> None:
+        """Marks those still held as failed, so that their next steps are taken with care."""
+        ...
+
+    def claim(self, lease: Lease, ids: Sequence[MessageId]) -> dict[MessageId, int] | None:
+        """Counts an attempt for each message before it is touched, and returns all of them so far.
+
+        None, and nothing counted, when the lease is lost.
+        """
+        ...
+
     def load(self, lease: Lease, *, limit: int, now: datetime, idle_s: float) -> AwakeState:
-        """What the next step of the collection starts from; at most ``limit`` accepted messages."""
+        """What the next step of the collection starts from; at most ``limit`` accepted messages.
+
+        Only one of them while the first lies where a worker died or failed.
+        """
         ...
 
     def commit(self, lease: Lease, commit: AwakeCommit, *, now: datetime) -> bool:

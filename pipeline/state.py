@@ -43,11 +43,15 @@ class CollectionInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """The right to work on a collection until someone takes a higher ``epoch``."""
+    """The right to work on a collection until someone takes a higher ``epoch``.
+
+    ``accepted`` counts the messages in no window yet, when it was taken.
+    """
 
     scope: Scope
     worker: str
     epoch: int
+    accepted: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +60,8 @@ class AwakeState:
 
     ``windows`` holds per conversation the messages not yet cut into segments, compressed;
     ``buffered`` the segments not yet extracted, in order; ``flush`` asks that all of it leaves.
+    ``is_careful`` says that an earlier worker died or failed on one of these messages, ``failure``
+    what it said, if it could.
     """
 
     step: int
@@ -65,6 +71,8 @@ class AwakeState:
     flush: bool
     flush_through: int
     settings: Mapping[str, Json] = field(default_factory=dict)
+    is_careful: bool = False
+    failure: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +91,7 @@ class AwakeCommit:
     ``compressed`` are the accepted messages that entered a window; ``segments`` were cut in this
     step; ``extracted`` are segments (old or new) whose statements are in ``statements``;
     ``quarantined`` gives messages a reason; ``flushed_through`` is the sequence up to which a
-    flush is met.
+    flush is met; ``survived`` are claimed messages that did no harm, whose attempts start anew.
     """
 
     start_step: int
@@ -93,6 +101,7 @@ class AwakeCommit:
     statements: tuple[StoredStatement, ...] = ()
     quarantined: Mapping[MessageId, str] = field(default_factory=dict)
     flushed_through: int | None = None
+    survived: tuple[MessageId, ...] = ()
     model: str = ""
 
 

@@ -1,210 +1,25 @@
 """The ingest worker: leases collections, walks their messages in, commits behind the fence.
 
-Source: LightMem (arXiv 2510.18866), section 3: compress, window, segment, short-term buffer,
-extract. State between steps is rows; a step that dies costs repeated model calls and nothing else.
-Model calls of one step cover all leased collections at once, so that batches fill across tenants.
+State between steps is rows; a step that dies costs repeated model calls and nothing else. After a
+death or a failure the messages concerned are taken one by one, each attempt counted before it
+begins: the one that is deadly ends in quarantine, and its collection goes on.
 """
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
-from pipeline.awake.shortterm import batches
-from pipeline.awake.topics import topic_label
-from pipeline.awake.turns import turns
-from pipeline.awake.window import cut, overfull
-from pipeline.entries import Statement
+from pipeline.awake.fairness import shares
 from pipeline.errors import SlowwaveError
-from pipeline.ids import MessageId, SegmentId, entry_id, segment_id
-from pipeline.messages import Batch, Message, Scope, Segment, Turn
-from pipeline.ports import AwakeStore, Clock, Extractor, Tokenizer
-from pipeline.recall.text import index_text_of
-from pipeline.state import AwakeCommit, AwakeState, Compressed, Lease, StoredStatement
-from serve.models import AsyncModels
+from pipeline.ids import MessageId
+from pipeline.messages import Scope
+from pipeline.ports import AwakeStore, Clock
+from pipeline.state import AwakeCommit, AwakeState, Lease
+from serve.walk import Walk
 
 log = logging.getLogger("slowwave.ingest")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WalkSettings:
-    """The numbers one step uses."""
-
-    compress: bool
-    rate: float
-    window_tokens: int
-    shortterm_tokens: int
-    model: str
-
-
-@dataclass(slots=True)
-class _Step:
-    """One collection's step while it is being made."""
-
-    scope: Scope
-    state: AwakeState
-    compressed: dict[MessageId, Compressed] = field(default_factory=dict)
-    windows: dict[str, tuple[Turn, ...]] = field(default_factory=dict)
-    segments: list[Segment] = field(default_factory=list)
-    batches: list[tuple[Segment, ...]] = field(default_factory=list)
-    extracted: list[SegmentId] = field(default_factory=list)
-    statements: list[StoredStatement] = field(default_factory=list)
-    quarantined: dict[MessageId, str] = field(default_factory=dict)
-
-
-class Walk:
-    """Turns the states of several collections into the commits of their next step."""
-
-    def __init__(
-        self,
-        *,
-        models: AsyncModels,
-        extractor: Extractor,
-        tokenizer: Tokenizer,
-        settings: WalkSettings,
-    ) -> None:
-        self._models = models
-        self._extractor = extractor
-        self._tokenizer = tokenizer
-        self._settings = settings
-
-    async def step(self, states: Mapping[Scope, AwakeState]) -> dict[Scope, AwakeCommit]:
-        """One commit per collection; nothing is written here."""
-        steps = [_Step(scope, state) for scope, state in states.items()]
-        await self._compress(steps)
-        await self._segment(steps)
-        self._buffer(steps)
-        await self._extract(steps)
-        return {each.scope: self._commit(each) for each in steps}
-
-    async def _compress(self, steps: Sequence[_Step]) -> None:
-        fresh = [(step, message) for step in steps for message in step.state.accepted]
-        texts = [message.content for _, message in fresh]
-        if self._settings.compress and texts:
-            kept = await self._models.compress(texts, rate=self._settings.rate)
-        else:
-            kept = [Compressed(text=text) for text in texts]
-        for (step, message), result in zip(fresh, kept, strict=True):
-            step.compressed[message.id] = result
-
-    async def _segment(self, steps: Sequence[_Step]) -> None:
-        for step in steps:
-            step.windows = _windows(step)
-        open_windows = [(step, name) for step in steps for name in step.windows]
-        while open_windows:
-            full = [
-                (step, name, count)
-                for step, name in open_windows
-                if (count := self._leaving(step.windows[name], flush=step.state.flush))
-            ]
-            await self._cut(full)
-            open_windows = [(step, name) for step, name, _ in full if step.windows[name]]
-
-    def _leaving(self, window: Sequence[Turn], *, flush: bool) -> int:
-        """How many turns of the window are to be cut now; 0 when it can wait."""
-        lengths = self._tokenizer.count([_compressed(turn.messages) for turn in window])
-        count = overfull(lengths, capacity_tokens=self._settings.window_tokens)
-        if count is None:
-            return len(window) if flush else 0
-        return count
-
-    async def _cut(self, full: Sequence[tuple[_Step, str, int]]) -> None:
-        if not full:
-            return
-        heads = [step.windows[name][:count] for step, name, count in full]
-        cuts = await self._models.boundaries([[turn.text for turn in head] for head in heads])
-        for (step, name, count), head, found in zip(full, heads, cuts, strict=True):
-            rest = step.windows[name][count:]
-            leaving, staying = cut(head, found, flush=step.state.flush and not rest)
-            step.segments += [_segment(name, group) for group in leaving]
-            step.windows[name] = (*staying, *rest)
-
-    def _buffer(self, steps: Sequence[_Step]) -> None:
-        for step in steps:
-            held = [*step.state.buffered, *step.segments]
-            held.sort(key=lambda segment: segment.sequence)
-            lengths = self._tokenizer.count([_compressed(each.messages) for each in held])
-            step.batches, _ = batches(
-                held,
-                lengths,
-                capacity_tokens=self._settings.shortterm_tokens,
-                flush=step.state.flush,
-            )
-
-    async def _extract(self, steps: Sequence[_Step]) -> None:
-        asked = [
-            (step, Batch(scope=step.scope, segments=segments))
-            for step in steps
-            for segments in step.batches
-        ]
-        answers = await self._statements([batch for _, batch in asked])
-        kept: list[tuple[_Step, Statement]] = []
-        for (step, batch), answer in zip(asked, answers, strict=True):
-            step.extracted += [segment.id for segment in batch.segments]
-            if isinstance(answer, SlowwaveError):
-                step.quarantined |= {message.id: str(answer) for message in batch.messages}
-            else:
-                kept += [(step, statement) for statement in answer]
-        await self._embed(kept)
-
-    async def _statements(self, asked: Sequence[Batch]) -> list[list[Statement] | SlowwaveError]:
-        """Per batch its statements, or the error it alone causes."""
-        try:
-            return list(await asyncio.to_thread(self._extractor.extract, asked))
-        except SlowwaveError as error:
-            if len(asked) == 1:
-                log.warning("a batch of %s cannot be extracted", asked[0].scope.collection)
-                return [error]
-        return [answer for batch in asked for answer in await self._statements([batch])]
-
-    async def _embed(self, kept: Sequence[tuple[_Step, Statement]]) -> None:
-        texts = [index_text_of(statement) for _, statement in kept]
-        vectors = await self._models.embed(texts, purpose="passage")
-        for (step, statement), vector in zip(kept, vectors, strict=True):
-            scope = step.scope
-            new = entry_id(scope.tenant, scope.collection, statement.sources[0], statement.ordinal)
-            step.statements.append(StoredStatement(id=new, statement=statement, vector=vector))
-
-    def _commit(self, step: _Step) -> AwakeCommit:
-        return AwakeCommit(
-            start_step=step.state.step,
-            compressed=step.compressed,
-            segments=tuple(step.segments),
-            extracted=tuple(step.extracted),
-            statements=tuple(step.statements),
-            quarantined=step.quarantined,
-            flushed_through=step.state.flush_through if step.state.flush else None,
-            model=self._settings.model,
-        )
-
-
-def _windows(step: _Step) -> dict[str, tuple[Turn, ...]]:
-    """The turns of each open window with the accepted messages behind them."""
-    held: dict[str, list[Message]] = {
-        name: list(messages) for name, messages in step.state.windows.items()
-    }
-    for message in step.state.accepted:
-        kept = replace(message, compressed=step.compressed[message.id].text)
-        held.setdefault(message.conversation, []).append(kept)
-    return {name: tuple(turns(messages)) for name, messages in held.items()}
-
-
-def _compressed(messages: Iterable[Message]) -> str:
-    return "\n".join(
-        message.content if message.compressed is None else message.compressed
-        for message in messages
-    )
-
-
-def _segment(conversation: str, group: Sequence[Turn]) -> Segment:
-    messages = tuple(message for turn in group for message in turn.messages)
-    return Segment(
-        id=segment_id(messages[0].id),
-        conversation=conversation,
-        topic=topic_label([message.content for message in messages]),
-        messages=messages,
-    )
 
 
 class Follow(Protocol):
@@ -216,7 +31,11 @@ class Follow(Protocol):
 
 
 class IngestWorker:
-    """The loop: lease, load, step, commit, release; the index follows after each commit."""
+    """The loop: lease, load, step, commit, release; the index follows after each commit.
+
+    ``messages`` is the size of a step over all its collections, ``attempts`` how often a message
+    may be at hand when a worker dies or fails.
+    """
 
     def __init__(
         self,
@@ -231,6 +50,7 @@ class IngestWorker:
         ttl_s: float,
         idle_s: float,
         poll_s: float,
+        attempts: int,
     ) -> None:
         self._name = name
         self._store = store
@@ -242,6 +62,7 @@ class IngestWorker:
         self._ttl_s = ttl_s
         self._idle_s = idle_s
         self._poll_s = poll_s
+        self._attempts = attempts
 
     async def run(self) -> None:
         """Works until cancelled. A failing round is logged, counted and tried again later."""
@@ -277,20 +98,69 @@ class IngestWorker:
             await asyncio.to_thread(self._store.release, held)
 
     async def _work(self, held: Sequence[Lease]) -> int:
-        states = {lease.scope: await asyncio.to_thread(self._load, lease) for lease in held}
-        commits = await self._walk.step(states)
-        committed = 0
-        for lease in held:
-            committed += await asyncio.to_thread(
-                self._store.commit, lease, commits[lease.scope], now=self._clock.now()
-            )
+        """Ordinary collections in one step together, those to be careful with one by one."""
+        waiting = {lease.scope: lease.accepted for lease in held}
+        limits = shares(waiting, total=self._messages)
+        states = {
+            lease: await asyncio.to_thread(self._load, lease, limits[lease.scope]) for lease in held
+        }
+        plain = [lease for lease in held if not states[lease].is_careful]
+        groups = [plain] if plain else []
+        groups += [[lease] for lease in held if states[lease].is_careful]
+        committed, failures = 0, []
+        for group in groups:
+            try:
+                committed += await self._steps({lease: states[lease] for lease in group})
+            except SlowwaveError as error:
+                await self._failed(group, error)
+                failures.append(error)
         await self._follow_index.follow()
+        if failures:
+            raise failures[-1]
         return committed
 
-    def _load(self, lease: Lease) -> AwakeState:
-        return self._store.load(
-            lease, limit=self._messages, now=self._clock.now(), idle_s=self._idle_s
-        )
+    async def _failed(self, group: Sequence[Lease], error: SlowwaveError) -> None:
+        """The other collections of the round go on; these are stepped with care next time."""
+        reason = f"{type(error).__name__}: {error}"
+        log.warning("a step of %d collections failed: %s", len(group), reason)
+        await asyncio.to_thread(self._store.fail, group, reason)
+
+    async def _steps(self, states: Mapping[Lease, AwakeState]) -> int:
+        careful = next((lease for lease, state in states.items() if state.is_careful), None)
+        if careful is not None:
+            return await self._careful(careful, states[careful])
+        commits = await self._walk.step({lease.scope: state for lease, state in states.items()})
+        return sum([await self._commit(lease, commits[lease.scope]) for lease in states])
+
+    async def _careful(self, lease: Lease, state: AwakeState) -> int:
+        """One piece of work, its attempt counted first; the piece that failed too often goes."""
+        part = self._walk.part(lease.scope, state)
+        if part is None:
+            return await self._commit(lease, await self._one(lease.scope, state))
+        counts = await asyncio.to_thread(self._store.claim, lease, part.messages)
+        if counts is None:
+            return 0
+        worn = [message for message, count in counts.items() if count > self._attempts]
+        if worn:
+            return await self._commit(lease, self._given_up(state, worn))
+        commits = await self._walk.step({lease.scope: part.state}, last=part.last)
+        commit = replace(commits[lease.scope], survived=part.messages, flushed_through=None)
+        return await self._commit(lease, commit)
+
+    async def _one(self, scope: Scope, state: AwakeState) -> AwakeCommit:
+        return (await self._walk.step({scope: state}))[scope]
+
+    def _given_up(self, state: AwakeState, worn: Sequence[MessageId]) -> AwakeCommit:
+        why = state.failure or "its worker died"
+        log.warning("%d messages failed %d times: quarantined", len(worn), self._attempts)
+        reason = f"{self._attempts} attempts, the last one: {why}"
+        return AwakeCommit(start_step=state.step, quarantined=dict.fromkeys(worn, reason))
+
+    async def _commit(self, lease: Lease, commit: AwakeCommit) -> bool:
+        return await asyncio.to_thread(self._store.commit, lease, commit, now=self._clock.now())
+
+    def _load(self, lease: Lease, limit: int) -> AwakeState:
+        return self._store.load(lease, limit=limit, now=self._clock.now(), idle_s=self._idle_s)
 
     async def _beat(self, held: Sequence[Lease]) -> None:
         while True:

@@ -15,14 +15,16 @@ from actors.extractive import ExtractiveSummariser
 from actors.records import open_records
 from pipeline.messages import TenantId
 from serve.handles import Handle, ServeModels
+from serve.index import AsyncIndex
 from serve.index_actor import open_index
-from serve.ingest import IngestWorker, Walk, WalkSettings
+from serve.ingest import IngestWorker
 from serve.ingress.api import build_api
 from serve.loading import load_tokenizer
 from serve.runner import RayRunner
 from serve.service import Access, Memory
 from serve.settings import AppSettings
 from serve.sleeping import Sleep
+from serve.walk import Walk, WalkSettings
 
 log = logging.getLogger("slowwave")
 
@@ -39,7 +41,10 @@ def walk_settings(settings: AppSettings) -> WalkSettings:
 
 
 class IngestWorkers:
-    """Leases collections and walks their messages in, as long as the replica lives."""
+    """Leases collections and walks their messages in, as long as the replica lives.
+
+    Several lanes work side by side, so that one that waits for a model holds up no other.
+    """
 
     def __init__(
         self,
@@ -55,29 +60,36 @@ class IngestWorkers:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def _run(self) -> None:
-        settings, workers = self._settings, self._settings.workers
+        settings = self._settings
         tokenizer = load_tokenizer(settings.models.tokenizer, models_dir=settings.models_dir)
-        worker = IngestWorker(
-            name=f"{socket.gethostname()}-{os.getpid()}",
-            store=self._records.awake,
-            walk=Walk(
-                models=self._models,
-                extractor=ExtractiveSummariser(
-                    tokenizer=tokenizer,
-                    max_entry_tokens=settings.extraction.max_entry_tokens,
-                ),
-                tokenizer=tokenizer,
-                settings=walk_settings(settings),
+        walk = Walk(
+            models=self._models,
+            extractor=ExtractiveSummariser(
+                tokenizer=tokenizer, max_entry_tokens=settings.extraction.max_entry_tokens
             ),
+            tokenizer=tokenizer,
+            settings=walk_settings(settings),
+        )
+        index = open_index(settings, dim=await self._models.dim())
+        async with asyncio.TaskGroup() as lanes:
+            for lane in range(settings.workers.lanes):
+                lanes.create_task(self._worker(lane, walk, index).run())
+
+    def _worker(self, lane: int, walk: Walk, index: AsyncIndex) -> IngestWorker:
+        workers = self._settings.workers
+        return IngestWorker(
+            name=f"{socket.gethostname()}-{os.getpid()}-{lane}",
+            store=self._records.awake,
+            walk=walk,
             clock=SystemClock(),
-            follow_index=open_index(settings, dim=await self._models.dim()),
+            follow_index=index,
             leases=workers.leases,
             messages=workers.messages,
             ttl_s=workers.lease_s,
-            idle_s=settings.window.idle_s,
+            idle_s=self._settings.window.idle_s,
             poll_s=workers.poll_s,
+            attempts=workers.attempts,
         )
-        await worker.run()
 
     def check_health(self) -> None:
         """Raises what ended the loop, so that Serve replaces the replica."""

@@ -31,6 +31,7 @@ def write_step(
     after = _moved(before, commit)
     _write_compressed(connection, scope, commit)
     _write_states(connection, scope, after)
+    _update_messages(connection, scope, commit.survived, {"attempts": 0})
     _end_segments(connection, scope, commit.extracted, now)
     _write_quarantine(connection, scope, commit.quarantined, before, now)
     write_statements(connection, scope, commit.statements, model=commit.model, now=now)

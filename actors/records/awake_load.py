@@ -1,5 +1,6 @@
 """Reads where a collection stands before a step."""
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,20 +21,34 @@ EXTRACTED = "extracted"
 
 
 def state_of(
-    connection: Connection, scope: Scope, row: Row[Any], *, limit: int, is_idle: bool
+    connection: Connection,
+    scope: Scope,
+    row: Row[Any],
+    *,
+    mark: Row[Any],
+    limit: int,
+    is_idle: bool,
 ) -> AwakeState:
-    """The state of the collection whose row of ``collections`` is given."""
+    """The state of the collection whose rows of ``collections`` and ``leases`` are given."""
     accepted = _in_state(connection, scope, MessageState.ACCEPTED, limit)
+    if accepted and accepted[0].sequence <= mark.careful_through:
+        accepted = accepted[:1]
+    windows = _by_conversation(_in_state(connection, scope, MessageState.WINDOWED, None))
+    buffered = _buffered(connection, scope)
+    undone = [*accepted, *itertools.chain(*windows.values())]
+    undone += [message for segment in buffered for message in segment.messages]
     is_asked = row.flush_requested > row.flushed
     through = row.last_sequence if is_idle else row.flush_requested
     return AwakeState(
         step=row.step,
         accepted=tuple(accepted),
-        windows=_by_conversation(_in_state(connection, scope, MessageState.WINDOWED, None)),
-        buffered=_buffered(connection, scope),
+        windows=windows,
+        buffered=buffered,
         flush=(is_idle or is_asked) and not _is_beyond(row, accepted, through),
         flush_through=through,
         settings=row.settings,
+        is_careful=any(message.sequence <= mark.careful_through for message in undone),
+        failure=mark.failure,
     )
 
 

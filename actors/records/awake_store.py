@@ -21,9 +21,16 @@ from actors.records.awake_commit import write_step
 from actors.records.awake_load import state_of
 from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.sql import find_collection, in_scope
-from actors.records.tables import collections, leases
-from pipeline.messages import Scope, TenantId
+from actors.records.tables import collections, messages
+from actors.records.tables import leases as table
+from pipeline.ids import MessageId
+from pipeline.messages import MessageState, Scope, TenantId
 from pipeline.state import AwakeCommit, AwakeState, Lease
+
+MOST_IN_STEP = 1_000
+"""No step takes more accepted messages of one collection than this."""
+
+_FREE = {"worker": None, "heartbeat_at": None, "expires_at": None}
 
 
 class SqlAwakeStore:
@@ -35,9 +42,11 @@ class SqlAwakeStore:
     def lease(
         self, worker: str, *, limit: int, now: datetime, ttl_s: float, idle_s: float
     ) -> list[Lease]:
-        """Up to ``limit`` collections with due work, each with a new epoch; oldest work first.
+        """Up to ``limit`` collections with due work, each with a new epoch.
 
-        Due: accepted messages, an unmet flush, or open messages idle for ``idle_s``.
+        Tenants take turns, the longest waiting first; so do the collections of each. Due:
+        accepted messages, an unmet flush, or open messages idle for ``idle_s``. One whose last
+        worker died is to be stepped with care.
         """
         due = _due(now, idle_s).limit(limit)
         with reading(
@@ -46,7 +55,7 @@ class SqlAwakeStore:
             if connection.execute(due).first() is None:
                 return []
         with writing(self._engine, EVERY_TENANT) as connection:
-            rows = connection.execute(due.with_for_update(of=leases, skip_locked=True)).all()
+            rows = connection.execute(due.with_for_update(of=table, skip_locked=True)).all()
             expires_at = now + timedelta(seconds=ttl_s)
             return [_take(connection, row, worker, now, expires_at) for row in rows]
 
@@ -57,10 +66,34 @@ class SqlAwakeStore:
 
     def release(self, leases: Sequence[Lease]) -> None:
         """Gives them back; one already lost is no error."""
-        self._change_held(leases, {"worker": None, "heartbeat_at": None, "expires_at": None})
+        self._change_held(leases, _FREE)
+
+    def fail(self, leases: Sequence[Lease], reason: str) -> None:
+        """Marks those still held as failed, so that their next steps are taken with care."""
+        with writing(self._engine, EVERY_TENANT) as connection:
+            for lease in leases:
+                values = {"failure": reason, **_careful(connection, lease.scope)}
+                connection.execute(update(table).where(_is_held(lease)).values(values))
+
+    def claim(self, lease: Lease, ids: Sequence[MessageId]) -> dict[MessageId, int] | None:
+        """Counts an attempt for each message before it is touched, and returns all of them so far.
+
+        None, and nothing counted, when the lease is lost.
+        """
+        mine = (in_scope(messages, lease.scope), messages.c.id.in_(ids))
+        with writing(self._engine, lease.scope.tenant) as connection:
+            held = select(table).where(_is_held(lease)).with_for_update()
+            if connection.execute(held).first() is None:
+                return None
+            count = {"attempts": messages.c.attempts + 1}
+            connection.execute(update(messages).where(*mine).values(count))
+            rows = connection.execute(select(messages.c.id, messages.c.attempts).where(*mine))
+            return {MessageId(row.id): row.attempts for row in rows}
 
     def load(self, lease: Lease, *, limit: int, now: datetime, idle_s: float) -> AwakeState:
         """What the next step of the collection starts from; at most ``limit`` accepted messages.
+
+        Only one of them while the first lies where a worker died or failed.
 
         A flush, asked for or due by idleness, waits until no accepted message lies behind the
         limit, so that a long backlog is not cut into topics early.
@@ -70,8 +103,9 @@ class SqlAwakeStore:
         """
         with reading(self._engine, lease.scope.tenant) as connection:
             row = find_collection(connection, lease.scope)
+            mark = connection.execute(select(table).where(in_scope(table, lease.scope))).one()
             is_idle = row.last_accepted_at <= now - timedelta(seconds=idle_s)
-            return state_of(connection, lease.scope, row, limit=limit, is_idle=is_idle)
+            return state_of(connection, lease.scope, row, mark=mark, limit=limit, is_idle=is_idle)
 
     def commit(self, lease: Lease, commit: AwakeCommit, *, now: datetime) -> bool:
         """Writes the step in one transaction, outbox included.
@@ -80,21 +114,21 @@ class SqlAwakeStore:
         identical to an active entry (text, speaker, kind) adds its sources to that entry.
         """
         with writing(self._engine, lease.scope.tenant) as connection:
-            held = select(leases).where(_is_held(lease)).with_for_update()
+            held = select(table).where(_is_held(lease)).with_for_update()
             if connection.execute(held).first() is None:
                 return False
             row = find_collection(connection, lease.scope, lock=True)
             if row.step != commit.start_step:
                 return False
             write_step(connection, lease.scope, row, commit, now=now)
-            connection.execute(update(leases).where(_is_held(lease)).values(takeovers=0))
+            connection.execute(update(table).where(_is_held(lease)).values(takeovers=0))
             return True
 
     def _change_held(self, wanted: Sequence[Lease], values: dict[str, Any]) -> list[Lease]:
         held: list[Lease] = []
         with writing(self._engine, EVERY_TENANT) as connection:
             for lease in sorted(wanted, key=lambda one: (one.scope.tenant, one.scope.collection)):
-                statement = update(leases).where(_is_held(lease)).values(values)
+                statement = update(table).where(_is_held(lease)).values(values)
                 if connection.execute(statement).rowcount:
                     held.append(lease)
         return [lease for lease in wanted if lease in held]
@@ -102,34 +136,45 @@ class SqlAwakeStore:
 
 def _is_held(lease: Lease) -> ColumnElement[bool]:
     return and_(
-        in_scope(leases, lease.scope),
-        leases.c.epoch == lease.epoch,
-        leases.c.worker == lease.worker,
+        in_scope(table, lease.scope),
+        table.c.epoch == lease.epoch,
+        table.c.worker == lease.worker,
     )
 
 
 def _due(now: datetime, idle_s: float) -> Select[Any]:
-    """Leases that nobody holds over collections with work, the longest waiting first."""
-    is_idle = collections.c.last_accepted_at <= now - timedelta(seconds=idle_s)
-    is_flush_unmet = collections.c.flush_requested > collections.c.flushed
-    since = func.coalesce(collections.c.waiting_since, collections.c.last_accepted_at)
+    """Leases that nobody holds over collections with work; tenants take turns, oldest work first.
+
+    Whether a lease is free is asked twice: PostgreSQL looks again at the row it locks, not at the
+    rows that were ranked.
+    """
+    work = _ranked(now, idle_s).subquery()
+    of_work = and_(work.c.tenant == table.c.tenant, work.c.name == table.c.collection)
     return (
-        select(leases)
-        .join_from(
-            leases,
-            collections,
-            and_(
-                collections.c.tenant == leases.c.tenant,
-                collections.c.name == leases.c.collection,
-            ),
-        )
-        .where(
-            collections.c.pending > 0,
-            or_(collections.c.accepted > 0, is_flush_unmet, is_idle),
-            or_(leases.c.expires_at.is_(None), leases.c.expires_at <= now),
-        )
-        .order_by(since, collections.c.tenant, collections.c.name)
+        select(table, work.c.accepted)
+        .join_from(table, work, of_work)
+        .where(_is_free(now))
+        .order_by(work.c.turn, work.c.since, work.c.tenant, work.c.name)
     )
+
+
+def _ranked(now: datetime, idle_s: float) -> Select[Any]:
+    """Collections with work that nobody holds; ``turn`` counts those of a tenant, oldest first."""
+    of = collections.c
+    is_idle = of.last_accepted_at <= now - timedelta(seconds=idle_s)
+    is_flush_unmet = of.flush_requested > of.flushed
+    since = func.coalesce(of.waiting_since, of.last_accepted_at)
+    turn = func.row_number().over(partition_by=of.tenant, order_by=(since, of.name))
+    of_lease = and_(of.tenant == table.c.tenant, of.name == table.c.collection)
+    return (
+        select(of.tenant, of.name, of.accepted, since.label("since"), turn.label("turn"))
+        .join_from(collections, table, of_lease)
+        .where(of.pending > 0, or_(of.accepted > 0, is_flush_unmet, is_idle), _is_free(now))
+    )
+
+
+def _is_free(now: datetime) -> ColumnElement[bool]:
+    return or_(table.c.expires_at.is_(None), table.c.expires_at <= now)
 
 
 def _take(
@@ -141,7 +186,25 @@ def _take(
         "worker": worker,
         "heartbeat_at": now,
         "expires_at": expires_at,
-        "takeovers": row.takeovers + (row.worker is not None),
     }
-    connection.execute(update(leases).where(in_scope(leases, scope)).values(values))
-    return Lease(scope=scope, worker=worker, epoch=row.epoch + 1)
+    if row.worker is not None:  # nobody gave it back: that worker died, or is taken for dead
+        values |= {"failure": None, **_careful(connection, scope)}
+    connection.execute(update(table).where(in_scope(table, scope)).values(values))
+    return Lease(scope=scope, worker=worker, epoch=row.epoch + 1, accepted=row.accepted)
+
+
+def _careful(connection: Connection, scope: Scope) -> dict[str, Any]:
+    """The marks of a collection whose last step did not end well.
+
+    A step holds at most so many accepted messages, and all that was in windows and buffers.
+    """
+    row = find_collection(connection, scope)
+    query = (
+        select(messages.c.sequence)
+        .where(in_scope(messages, scope), messages.c.state == MessageState.ACCEPTED.value)
+        .order_by(messages.c.sequence)
+        .offset(MOST_IN_STEP - 1)
+        .limit(1)
+    )
+    through = connection.execute(query).scalar() or row.last_sequence
+    return {"takeovers": table.c.takeovers + 1, "careful_through": through}

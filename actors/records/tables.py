@@ -187,7 +187,9 @@ leases = Table(
     Column("worker", Text),
     Column("heartbeat_at", UtcDateTime),
     Column("expires_at", UtcDateTime),  # None where nobody holds it
-    counter("takeovers"),  # workers that let it expire since the last commit
+    counter("takeovers"),  # workers that let it expire, or failed, since the last commit
+    counter("careful_through"),  # messages up to here are taken one by one: one may be deadly
+    Column("failure", Text),  # what the last one that failed said; None where it died
 )
 
 # What is remembered -------------------------------------------------------------------------------

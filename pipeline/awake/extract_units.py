@@ -128,6 +128,7 @@ _THEN_ASKS_CHINESE = re.compile(
     r"(?:可以|能不能|能否|可不可以|你|您|有什么|有没有|该|应该|怎么|如何|什么|哪|要不要|是不是)[^，]*[？?])$"
 )
 _RULE_ROW = re.compile(r"^\|?[\s:|-]+\|?$")
+_MENTION = re.compile(r"(?<![\w.])@[\w-]+")
 _FILLER = re.compile(r", (?:you know|like|i mean),", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 
@@ -146,7 +147,7 @@ def is_small_talk(text: str) -> bool:
     """Whether the sentence says nothing that could be remembered."""
     bare = text.strip()
     rules = (_ONLY, _ONLY_CHINESE, _EMPTY)
-    return not _WORD.search(bare) or any(rule.match(bare) for rule in rules)
+    return not _WORD.search(_MENTION.sub("", bare)) or any(rule.match(bare) for rule in rules)
 
 
 def without_interjections(text: str) -> str:

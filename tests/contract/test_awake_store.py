@@ -236,7 +236,10 @@ def test_a_crash_between_load_and_commit_loses_nothing(records: Records, scope: 
 
     [heir] = take(records, "heir", now=LATER)
 
-    assert load(records, heir).accepted == before.accepted
+    again = load(records, heir)
+    assert not before.is_careful
+    assert again.is_careful
+    assert again.accepted == before.accepted[:1]
 
 
 def test_the_longest_waiting_collection_comes_first(records: Records, scope: Scope) -> None:
@@ -460,3 +463,72 @@ def test_segments_come_by_first_sequence_with_their_messages(
         ["two", "three"],
     ]
     assert [one.id for one in load(records, lease).buffered] == [earlier.id]
+
+
+def test_an_attempt_is_counted_before_the_message_is_touched(
+    records: Records, scope: Scope
+) -> None:
+    say(records, scope, "one", "two")
+    [lease] = take(records)
+    first, second = (message.id for message in load(records, lease).accepted)
+
+    assert records.awake.claim(lease, [first]) == {first: 1}
+    assert records.awake.claim(lease, [first, second]) == {first: 2, second: 1}
+
+    records.awake.commit(lease, AwakeCommit(start_step=0, survived=(first,)), now=NOON)
+    assert records.awake.claim(lease, [first, second]) == {first: 1, second: 2}
+
+
+def test_a_lost_lease_counts_no_attempt(records: Records, scope: Scope) -> None:
+    say(records, scope, "one")
+    [lost] = take(records, "slow")
+    [lease] = take(records, "quick", now=LATER)
+    [first] = (message.id for message in load(records, lost).accepted)
+
+    assert records.awake.claim(lost, [first]) is None
+    assert records.awake.claim(lease, [first]) == {first: 1}
+
+
+def test_a_failed_step_is_followed_by_careful_ones_that_know_why(
+    records: Records, scope: Scope
+) -> None:
+    say(records, scope, "one", "two", "three")
+    [lease] = take(records)
+    records.awake.fail([lease], "ModelError: 没有回答")
+    records.awake.release([lease])
+    say(records, scope, "four")
+    [lease] = take(records)
+
+    first = load(records, lease)
+    assert first.is_careful
+    assert first.failure == "ModelError: 没有回答"
+    assert [message.content for message in first.accepted] == ["one"]
+
+    for step in range(3):
+        [message] = load(records, lease).accepted
+        records.awake.commit(lease, whole_step(step, [message]), now=NOON)
+    after = load(records, lease)
+    assert not after.is_careful
+    assert [message.content for message in after.accepted] == ["four"]
+
+
+def test_tenants_take_turns_however_long_one_of_them_waits(records: Records, scope: Scope) -> None:
+    for number in range(5):
+        say(records, Scope(tenant=scope.tenant, collection=f"crowd-{number}"), "早", "x")
+    records.messages.accept(
+        Scope(tenant=TenantId("globex"), collection="late"),
+        [
+            NewMessage(
+                conversation="c", role=Role.USER, speaker="Bo", content="hello", said_at=LATER
+            )
+        ],
+        now=NOON + timedelta(seconds=9),
+    )
+
+    taken = take(records, limit=2, now=NOON + timedelta(seconds=10))
+
+    assert [(lease.scope.tenant, lease.scope.collection) for lease in taken] == [
+        ("acme", "crowd-0"),
+        ("globex", "late"),
+    ]
+    assert [lease.accepted for lease in taken] == [2, 1]

@@ -17,11 +17,12 @@ from pipeline.messages import TenantId
 from pipeline.settings import LimitSettings, RecallSettings
 from pipeline.state import SleepRun
 from serve.index import InlineIndex
-from serve.ingest import IngestWorker, Walk, WalkSettings
+from serve.ingest import IngestWorker
 from serve.ingress.api import build_api
 from serve.inline import InlineModels
 from serve.service import Access, Memory
 from serve.sleeping import Sleep
+from serve.walk import Walk, WalkSettings
 
 NOW = datetime(2025, 6, 1, 12, tzinfo=UTC)
 
@@ -98,6 +99,7 @@ def house(tmp_path: Path) -> Iterator[House]:
         ttl_s=60,
         idle_s=3600,
         poll_s=0.01,
+        attempts=3,
     )
     api = build_api(memory, sleep, limits=LimitSettings(batch_messages=50, message_chars=100_000))
     with TestClient(api) as client:

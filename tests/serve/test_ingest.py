@@ -1,20 +1,23 @@
 """One step of the ingest walk: nothing is lost between accepted and extracted."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
-from actors.fakes import FakeCompressor, FakeEmbedder, FakeTokenizer
+from actors.fakes import FakeCompressor, FakeEmbedder, FakeTokenizer, FixedClock
+from actors.records import Records, open_records
 from pipeline.entries import Kind, Statement
 from pipeline.errors import ModelError
 from pipeline.ids import MessageId, message_id
-from pipeline.messages import Batch, Message, Role, Scope, TenantId
-from pipeline.state import AwakeState
-from serve.ingest import Walk, WalkSettings
+from pipeline.messages import Batch, Message, MessageState, NewMessage, Role, Scope, TenantId
+from pipeline.state import AwakeState, Compressed
+from serve.ingest import IngestWorker
 from serve.inline import InlineModels
+from serve.walk import Walk, WalkSettings
 
 NOON = datetime(2025, 5, 8, 12, tzinfo=UTC)
 MARA = Scope(tenant=TenantId("t"), collection="mara")
@@ -132,3 +135,129 @@ def test_conversations_of_one_collection_keep_apart_in_segments(walk: Walk) -> N
     commit = asyncio.run(walk.step({MARA: state((*one, other), flush=True)}))[MARA]
 
     assert [segment.conversation for segment in commit.segments] == ["c", "d"]
+
+
+class Deadly(FakeCompressor):
+    """Fails whenever the deadly word is among its texts, like a text that kills its model."""
+
+    def compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
+        if any("致命" in text for text in texts):
+            raise ModelError("the model died")
+        return super().compress(texts, rate=rate)
+
+
+class NoIndex:
+    """An index that is followed by nobody."""
+
+    async def follow(self) -> None:
+        return None
+
+
+def worker(records: Records, *, compressor: FakeCompressor, extractor: Echo | None = None):
+    models = InlineModels(embedder=FakeEmbedder(), compressor=compressor, max_similarity=0.5)
+    settings = WalkSettings(
+        compress=True, rate=0.5, window_tokens=10, shortterm_tokens=10, model="fake"
+    )
+    walk = Walk(
+        models=models,
+        extractor=extractor or Echo(),
+        tokenizer=FakeTokenizer(),
+        settings=settings,
+    )
+    return IngestWorker(
+        name="w",
+        store=records.awake,
+        walk=walk,
+        clock=FixedClock(NOON),
+        follow_index=NoIndex(),
+        leases=8,
+        messages=100,
+        ttl_s=60,
+        idle_s=3600,
+        poll_s=0.01,
+        attempts=3,
+    )
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Iterator[Records]:
+    stores = open_records(f"sqlite:///{tmp_path}/records.db")
+    stores.tenants.ensure_tenant(TenantId("t"), NOON)
+    yield stores
+    stores.close()
+
+
+def accept(records: Records, scope: Scope, *texts: str) -> None:
+    batch = [
+        NewMessage(conversation="c", role=Role.USER, speaker="Mara", content=text, said_at=NOON)
+        for text in texts
+    ]
+    records.messages.accept(scope, batch, now=NOON)
+    records.messages.request_flush(scope)
+
+
+def run_until_done(ingest: IngestWorker, records: Records, *scopes: Scope) -> int:
+    """How many rounds failed on the way."""
+
+    async def run() -> int:
+        failed = 0
+        for _ in range(60):
+            try:
+                await ingest.round()
+            except ModelError:
+                failed += 1
+            if all(records.messages.collection(scope).pending == 0 for scope in scopes):
+                break
+        return failed
+
+    return asyncio.run(run())
+
+
+def texts(records: Records, scope: Scope) -> list[str]:
+    return [entry.text for entry in records.entries.entries(scope).entries]
+
+
+def test_a_deadly_message_is_quarantined_and_everything_else_goes_on(records: Records) -> None:
+    accept(records, MARA, "one", "two", "这是致命的", "three")
+    accept(records, LIN, "四")
+
+    failed = run_until_done(worker(records, compressor=Deadly()), records, MARA, LIN)
+
+    assert failed == 1 + 3  # together, then three attempts alone
+    assert texts(records, MARA) == ["one", "two", "three"]
+    assert texts(records, LIN) == ["四"]
+    states = [message.state for message in records.messages.messages(MARA)]
+    assert states.count(MessageState.QUARANTINED) == 1
+    assert states[2] is MessageState.QUARANTINED
+    assert records.messages.collection(MARA).quarantined == 1
+
+
+def cuts_of(walk: Walk, messages: Sequence[Message], sizes: Sequence[int]) -> list[list[str]]:
+    """The segments that leave when the messages come in steps of these sizes."""
+    found: list[list[str]] = []
+    held: list[Message] = []
+    rest = list(messages)
+    for size in sizes:
+        accepted, rest = tuple(rest[:size]), rest[size:]
+        before = state(accepted, flush=not rest)
+        before = replace(before, windows={"c": tuple(held)} if held else {})
+        commit = asyncio.run(walk.step({MARA: before}))[MARA]
+        short = {id: kept.text for id, kept in commit.compressed.items()}
+        gone = {message.id for cut in commit.segments for message in cut.messages}
+        held += [replace(message, compressed=short[message.id]) for message in accepted]
+        held = [message for message in held if message.id not in gone]
+        found += [[message.content for message in cut.messages] for cut in commit.segments]
+    return found
+
+
+def test_where_a_window_is_cut_does_not_depend_on_how_many_messages_a_step_took(
+    walk: Walk,
+) -> None:
+    spoken = said(*[f"Word {n} is here. 第{n}个词在这里。" for n in range(12)])
+    replied = [replace(m, role=Role.ASSISTANT) if n % 3 else m for n, m in enumerate(spoken)]
+
+    at_once = cuts_of(walk, replied, [12])
+
+    assert len(at_once) > 1
+    assert cuts_of(walk, replied, [1] * 12) == at_once
+    assert cuts_of(walk, replied, [5, 7]) == at_once

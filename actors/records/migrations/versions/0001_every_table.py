@@ -210,6 +210,8 @@ def upgrade() -> None:
         sa.Column("heartbeat_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("takeovers", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("careful_through", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("failure", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(
             ["tenant", "collection"],
             ["collections.tenant", "collections.name"],
