@@ -6,17 +6,25 @@ bags of words give similar vectors, a token is a word or a CJK character.
 
 import hashlib
 import itertools
+import os
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.entries import Kind, Statement
+from pipeline.messages import Batch, Message
 from pipeline.ports import Purpose
 from pipeline.state import Compressed
 
 Vectors = NDArray[np.float32]
+
+_KNOWN_TOKENS = 50_000
 
 _TOKENS = re.compile(r"[぀-ヿ㐀-䶿一-鿿豈-﫿]|[^\W぀-ヿ㐀-䶿一-鿿豈-﫿]+|[^\w\s]")
 
@@ -24,6 +32,29 @@ _TOKENS = re.compile(r"[぀-ヿ㐀-䶿一-鿿豈-﫿]|[^\W぀-ヿ㐀-䶿一-鿿�
 def fake_tokens(text: str) -> list[str]:
     """Words, CJK characters and punctuation marks, each one token."""
     return _TOKENS.findall(text)
+
+
+class FakeCalls:
+    """What happens around each call of a fake: it takes time, and leaves a mark while it runs.
+
+    The mark is a file named after the process; one that stays tells of a call that was killed.
+    """
+
+    def __init__(self, *, delay_s: float = 0.0, folder: Path | None = None) -> None:
+        self._delay_s = delay_s
+        self._folder = folder
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """The time of one call."""
+        mark = self._folder / str(os.getpid()) if self._folder else None
+        if mark is not None:
+            mark.touch()
+        if self._delay_s:
+            time.sleep(self._delay_s)
+        yield
+        if mark is not None:
+            mark.unlink(missing_ok=True)
 
 
 class FakeTokenizer:
@@ -37,9 +68,13 @@ class FakeTokenizer:
 class FakeEmbedder:
     """A bag of hashed words: texts that share words are similar, in proportion."""
 
-    def __init__(self, *, dim: int = 64, model: str = "fake-embedder") -> None:
+    def __init__(
+        self, *, dim: int = 64, model: str = "fake-embedder", calls: FakeCalls | None = None
+    ) -> None:
         self._dim = dim
         self._model = model
+        self._calls = calls or FakeCalls()
+        self._known: dict[str, Vectors] = {}
         self.calls = 0
 
     @property
@@ -56,26 +91,34 @@ class FakeEmbedder:
         """``(len(texts), dim)``, L2-normalised; the purpose makes no difference."""
         self.calls += 1
         vectors = np.zeros((len(texts), self._dim), dtype=np.float32)
-        for row, text in enumerate(texts):
-            for token in fake_tokens(text.casefold()) or [""]:
-                vectors[row] += self._direction(token)
+        with self._calls.running():
+            for row, text in enumerate(texts):
+                for token in fake_tokens(text.casefold()) or [""]:
+                    vectors[row] += self._direction(token)
         unit: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-9)
         return unit
 
     def _direction(self, token: str) -> Vectors:
-        seed = int.from_bytes(hashlib.sha256(token.encode()).digest()[:8])
-        return np.random.default_rng(seed).standard_normal(self._dim).astype(np.float32)
+        if token not in self._known:
+            if len(self._known) >= _KNOWN_TOKENS:
+                self._known.clear()
+            seed = int.from_bytes(hashlib.sha256(token.encode()).digest()[:8])
+            drawn = np.random.default_rng(seed).standard_normal(self._dim)
+            self._known[token] = drawn.astype(np.float32)
+        return self._known[token]
 
 
 class FakeCompressor:
     """Keeps the first tokens of a text; texts containing ``fails_on`` fall back."""
 
-    def __init__(self, *, fails_on: str | None = None) -> None:
+    def __init__(self, *, fails_on: str | None = None, calls: FakeCalls | None = None) -> None:
         self._fails_on = fails_on
+        self._calls = calls or FakeCalls()
 
     def compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
         """The first ``rate`` of each text's words, at least one."""
-        return [self._one(text, rate) for text in texts]
+        with self._calls.running():
+            return [self._one(text, rate) for text in texts]
 
     def _one(self, text: str, rate: float) -> Compressed:
         if self._fails_on is not None and self._fails_on in text:
@@ -85,6 +128,34 @@ class FakeCompressor:
             return Compressed(text=text, fallback="nothing to compress")
         keep = max(1, round(rate * len(matches)))
         return Compressed(text=text[: matches[keep - 1].end()])
+
+
+class FakeExtractor:
+    """One statement per message, in its own words."""
+
+    name = "fake-extractor"
+
+    def __init__(self, *, calls: FakeCalls | None = None) -> None:
+        self._calls = calls or FakeCalls()
+
+    def extract(self, batches: Sequence[Batch]) -> list[list[Statement]]:
+        """Per batch a statement for each message."""
+        with self._calls.running():
+            return [[_echo(message) for message in batch.messages] for batch in batches]
+
+
+def _echo(message: Message) -> Statement:
+    return Statement(
+        text=message.content,
+        kind=Kind.FACT,
+        speaker=message.speaker,
+        said_at=message.said_at,
+        zone=message.zone,
+        language="zh" if any("\u4e00" <= char <= "\u9fff" for char in message.content) else "en",
+        sources=(message.id,),
+        sequence=message.sequence,
+        ordinal=0,
+    )
 
 
 class FakeAttention:

@@ -11,7 +11,6 @@ import socket
 from fastapi import FastAPI
 
 from actors.clock import SystemClock
-from actors.extractive import ExtractiveSummariser
 from actors.records import open_records
 from pipeline.messages import TenantId
 from serve.handles import Handle, ServeModels
@@ -19,7 +18,7 @@ from serve.index import AsyncIndex
 from serve.index_actor import open_index
 from serve.ingest import IngestWorker
 from serve.ingress.api import build_api
-from serve.loading import load_tokenizer
+from serve.loading import load_extractor, load_tokenizer
 from serve.runner import RayRunner
 from serve.service import Access, Memory
 from serve.settings import AppSettings
@@ -64,8 +63,10 @@ class IngestWorkers:
         tokenizer = load_tokenizer(settings.models.tokenizer, models_dir=settings.models_dir)
         walk = Walk(
             models=self._models,
-            extractor=ExtractiveSummariser(
-                tokenizer=tokenizer, max_entry_tokens=settings.extraction.max_entry_tokens
+            extractor=load_extractor(
+                settings.models.extractor,
+                tokenizer=tokenizer,
+                max_entry_tokens=settings.extraction.max_entry_tokens,
             ),
             tokenizer=tokenizer,
             settings=walk_settings(settings),

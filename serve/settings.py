@@ -23,6 +23,7 @@ from pipeline.settings import (
     ShortTermSettings,
     WindowSettings,
 )
+from serve.loading import EXTRACTIVE
 
 Positive = Annotated[float, Field(ge=0.0)]
 
@@ -37,6 +38,7 @@ class ModelSettings(Section):
     tokenizer: str = "multilingual-e5-small"
     compressor: str | None = "SmolLM2-135M-Instruct"
     attention: str | None = None
+    extractor: str = EXTRACTIVE
     threads: PositiveInt = 2
 
 
