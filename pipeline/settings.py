@@ -48,8 +48,9 @@ class ShortTermSettings(Section):
 
 
 class ExtractionSettings(Section):
-    """What becomes an entry."""
+    """What becomes an entry; ``calls`` is how many batches one worker has extracted at once."""
 
+    calls: PositiveInt = 4
     max_entry_tokens: PositiveInt = 200
 
 

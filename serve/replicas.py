@@ -36,6 +36,7 @@ def walk_settings(settings: AppSettings) -> WalkSettings:
         window_tokens=settings.window.capacity_tokens,
         shortterm_tokens=settings.short_term.capacity_tokens,
         model=settings.models.embedder,
+        calls=settings.extraction.calls,
     )
 
 

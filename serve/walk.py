@@ -29,13 +29,14 @@ log = logging.getLogger("slowwave.ingest")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkSettings:
-    """The numbers one step uses."""
+    """The numbers one step uses; ``calls`` is how many extractions run at once."""
 
     compress: bool
     rate: float
     window_tokens: int
     shortterm_tokens: int
     model: str
+    calls: int = 4
 
 
 class Stage(IntEnum):
@@ -85,6 +86,7 @@ class Walk:
         self._extractor = extractor
         self._tokenizer = tokenizer
         self._settings = settings
+        self._calls = asyncio.Semaphore(settings.calls)
 
     async def step(
         self, states: Mapping[Scope, AwakeState], *, last: Stage = Stage.EXTRACT
@@ -186,7 +188,7 @@ class Walk:
             for step in steps
             for segments in step.batches
         ]
-        answers = await self._statements([batch for _, batch in asked])
+        answers = await asyncio.gather(*(self._statements(batch) for _, batch in asked))
         kept: list[tuple[_Step, Statement]] = []
         for (step, batch), answer in zip(asked, answers, strict=True):
             step.extracted += [segment.id for segment in batch.segments]
@@ -196,15 +198,15 @@ class Walk:
                 kept += [(step, statement) for statement in answer]
         await self._embed(kept)
 
-    async def _statements(self, asked: Sequence[Batch]) -> list[list[Statement] | SlowwaveError]:
-        """Per batch its statements, or the error it alone causes."""
-        try:
-            return list(await asyncio.to_thread(self._extractor.extract, asked))
-        except SlowwaveError as error:
-            if len(asked) == 1:
-                log.warning("a batch of %s cannot be extracted", asked[0].scope.collection)
-                return [error]
-        return [answer for batch in asked for answer in await self._statements([batch])]
+    async def _statements(self, batch: Batch) -> list[Statement] | SlowwaveError:
+        """Its statements, or the error it causes; one model call."""
+        async with self._calls:
+            try:
+                (found,) = await asyncio.to_thread(self._extractor.extract, [batch])
+            except SlowwaveError as error:
+                log.warning("a batch of %s cannot be extracted", batch.scope.collection)
+                return error
+        return found
 
     async def _embed(self, kept: Sequence[tuple[_Step, Statement]]) -> None:
         texts = [index_text_of(statement) for _, statement in kept]
