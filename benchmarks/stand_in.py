@@ -1,0 +1,75 @@
+"""A whole service on stand-in models, in a temporary home: what the framework itself costs."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import yaml
+
+from serve.local.home import Home, home_at
+from serve.local.processes import own_processes
+from serve.local.service import Plan, down, up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A started service."""
+
+    home: Home
+    url: str
+
+    def cpu_s(self) -> float:
+        """Seconds of CPU that its living processes have used so far."""
+        return sum(sum(times[:2]) for times in self._each(psutil.Process.cpu_times))
+
+    def resident_bytes(self, title: str) -> int:
+        """Resident memory of its processes whose title holds ``title``."""
+        return sum(
+            process.memory_info().rss
+            for process in own_processes(self.home)
+            if title in " ".join(process.cmdline()[:1])
+        )
+
+    def _each(self, measure: Any) -> list[Any]:
+        found = []
+        for process in own_processes(self.home):
+            try:
+                found.append(measure(process))
+            except psutil.NoSuchProcess:
+                continue
+        return found
+
+
+def settings(**args: Any) -> dict[str, Any]:
+    """The arguments of the application with stand-ins for every model."""
+    models = {"embedder": "fake", "tokenizer": "fake", "compressor": "fake", "extractor": "fake"}
+    sizes = {"num_cpus": 0.5, "max_ongoing_requests": 64}
+    names = ("Ingress", "Embedder", "Compressor", "Segmenter", "IngestWorkers")
+    return {
+        "access": {"keys_required": False},
+        "models": models,
+        "segmentation": {"max_similarity": 0.5},
+        "consolidation": {"min_similarity": 0.5},
+        "deployments": {name: dict(sizes) for name in names},
+        **args,
+    }
+
+
+@contextmanager
+def service(args: Mapping[str, Any]) -> Iterator[Running]:
+    """The service of these arguments; nothing of it is left afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
+    config, home = folder / "bench.yaml", home_at(folder / "home")
+    application = {"name": "slowwave", "import_path": "serve.app:build", "args": dict(args)}
+    config.write_text(yaml.safe_dump({"applications": [application]}), encoding="utf-8")
+    try:
+        started = up(home, Plan(config=config, models_dir=folder), say=lambda line: None)
+        yield Running(home=home, url=started.service.url)
+    finally:
+        down(home, say=lambda line: None)
+        shutil.rmtree(folder)
