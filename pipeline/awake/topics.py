@@ -10,12 +10,10 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cache
-
-import snowballstemmer
 
 from pipeline.text.dictionary import chinese_words
 from pipeline.text.languages import language
+from pipeline.text.stems import stem
 
 _HAN_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 _LATIN = re.compile(r"[^\W\d_]{3,}(?:['’-][^\W\d_]+)*")
@@ -99,11 +97,11 @@ def _others(text: str) -> Iterator[tuple[str, float]]:
     """Words, and pairs of neighbours that come more than once, in their most common spelling."""
     words = list(_LATIN.finditer(text))
     telling = [m for m in words if m.group().casefold() not in _COMMON_WORDS]
-    stems = [_stem(m.group()) for m in telling]
+    stems = [stem(match.group().casefold()) for match in telling]
     spelling = _spellings(stems, [m.group() for m in telling])
-    for match, stem in zip(telling, stems, strict=True):
+    for match, root in zip(telling, stems, strict=True):
         is_name = match.group()[0].isupper() and not _opens_sentence(text, match.start())
-        yield spelling[stem], _NAME_BONUS if is_name else 1.0
+        yield spelling[root], _NAME_BONUS if is_name else 1.0
     pairs = Counter(
         text[a.start() : b.end()]
         for a, b in itertools.pairwise(telling)
@@ -114,20 +112,11 @@ def _others(text: str) -> Iterator[tuple[str, float]]:
 
 def _spellings(stems: Sequence[str], words: Sequence[str]) -> dict[str, str]:
     counts: dict[str, Counter[str]] = {}
-    for stem, word in zip(stems, words, strict=True):
-        counts.setdefault(stem, Counter())[word] += 1
-    return {stem: seen.most_common(1)[0][0] for stem, seen in counts.items()}
+    for root, word in zip(stems, words, strict=True):
+        counts.setdefault(root, Counter())[word] += 1
+    return {root: seen.most_common(1)[0][0] for root, seen in counts.items()}
 
 
 def _opens_sentence(text: str, start: int) -> bool:
     before = text[:start].rstrip(" \"'“‘(*->•")
     return not before or before[-1] in ".!?。！？\n:："
-
-
-def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word.casefold()))
-
-
-@cache
-def _stemmer() -> snowballstemmer.stemmer:
-    return snowballstemmer.stemmer("english")

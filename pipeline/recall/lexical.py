@@ -12,10 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-import snowballstemmer
-
 from pipeline.state import SparseVector
 from pipeline.text.dictionary import chinese_words
+from pipeline.text.stems import stem
 
 K1 = 1.2
 B = 0.5
@@ -158,7 +157,7 @@ def _contraction(word: str) -> tuple[str, ...]:
     if word.endswith("'s"):
         return _atom(word[:-2])
     denies = word.endswith("n't")
-    parts = [] if denies else [_stem(part) for part in word.split("'") if len(part) > 3]
+    parts = [] if denies else [stem(part) for part in word.split("'") if len(part) > 3]
     return tuple(dict.fromkeys([word, *parts]))
 
 
@@ -169,17 +168,8 @@ def _atom(word: str) -> tuple[str, ...]:
         return ()
     pieces = [piece for piece in _PIECES.findall(word) if len(piece) > 1 or piece.isdigit()]
     if len(pieces) == 1:
-        return (_stem(whole),)
-    return tuple(dict.fromkeys([_stem(whole), *(_stem(piece.lower()) for piece in pieces)]))
-
-
-def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word))
-
-
-@cache
-def _stemmer() -> snowballstemmer.stemmer:
-    return snowballstemmer.stemmer("english")
+        return (stem(whole),)
+    return tuple(dict.fromkeys([stem(whole), *(stem(piece.lower()) for piece in pieces)]))
 
 
 def _chinese(run: str) -> Iterator[str]:
