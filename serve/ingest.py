@@ -7,6 +7,7 @@ begins: the one that is deadly ends in quarantine, and its collection goes on.
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -21,6 +22,9 @@ from serve.walk import Walk
 
 log = logging.getLogger("slowwave.ingest")
 
+_FIRST_STEP = 64
+"""Messages of a worker's first step, before it knows how fast its models are."""
+
 
 class Follow(Protocol):
     """How the index is told that there is something to follow."""
@@ -33,8 +37,9 @@ class Follow(Protocol):
 class IngestWorker:
     """The loop: lease, load, step, commit, release; the index follows after each commit.
 
-    ``messages`` is the size of a step over all its collections, ``attempts`` how often a message
-    may be at hand when a worker dies or fails.
+    ``messages`` bounds a step over all its collections, which otherwise holds what the models do
+    in about ``step_s``: slow ones keep nobody waiting long, quick ones are not slowed by many
+    small commits. ``attempts`` is how often a message may be at hand when a worker dies or fails.
     """
 
     def __init__(
@@ -47,6 +52,7 @@ class IngestWorker:
         follow_index: Follow,
         leases: int,
         messages: int,
+        step_s: float,
         ttl_s: float,
         idle_s: float,
         poll_s: float,
@@ -58,7 +64,9 @@ class IngestWorker:
         self._clock = clock
         self._follow_index = follow_index
         self._leases = leases
-        self._messages = messages
+        self._most = messages
+        self._size = min(_FIRST_STEP, messages)
+        self._step_s = step_s
         self._ttl_s = ttl_s
         self._idle_s = idle_s
         self._poll_s = poll_s
@@ -100,7 +108,7 @@ class IngestWorker:
     async def _work(self, held: Sequence[Lease]) -> int:
         """Ordinary collections in one step together, those to be careful with one by one."""
         waiting = {lease.scope: lease.accepted for lease in held}
-        limits = shares(waiting, total=self._messages)
+        limits = shares(waiting, total=self._size)
         states = {
             lease: await asyncio.to_thread(self._load, lease, limits[lease.scope]) for lease in held
         }
@@ -129,8 +137,18 @@ class IngestWorker:
         careful = next((lease for lease, state in states.items() if state.is_careful), None)
         if careful is not None:
             return await self._careful(careful, states[careful])
+        began = time.monotonic()
         commits = await self._walk.step({lease.scope: state for lease, state in states.items()})
-        return sum([await self._commit(lease, commits[lease.scope]) for lease in states])
+        committed = sum([await self._commit(lease, commits[lease.scope]) for lease in states])
+        taken = sum(len(state.accepted) for state in states.values())
+        self._learn(taken, time.monotonic() - began)
+        return committed
+
+    def _learn(self, messages: int, seconds: float) -> None:
+        """Moves the size of a step half way to what fits the wanted time."""
+        if messages * 2 >= self._size:  # a small step says little about a large one
+            fitting = messages * self._step_s / max(seconds, 1e-3)
+            self._size = max(1, min(self._most, round((self._size + fitting) / 2)))
 
     async def _careful(self, lease: Lease, state: AwakeState) -> int:
         """One piece of work, its attempt counted first; the piece that failed too often goes."""

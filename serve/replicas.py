@@ -87,6 +87,7 @@ class IngestWorkers:
             follow_index=index,
             leases=workers.leases,
             messages=workers.messages,
+            step_s=workers.step_s,
             ttl_s=workers.lease_s,
             idle_s=self._settings.window.idle_s,
             poll_s=workers.poll_s,

@@ -59,14 +59,15 @@ class AccessSettings(Section):
 class WorkerSettings(Section):
     """The ingest workers' appetite.
 
-    ``lanes`` work side by side in one replica, each on up to ``leases`` collections with up to
-    ``messages`` messages in all; ``attempts`` is how often a message may be at hand when a worker
-    dies or fails before it is quarantined.
+    ``lanes`` work side by side in one replica, each on up to ``leases`` collections with what the
+    models do in ``step_s``, up to ``messages`` in all; ``attempts`` is how often a message may be
+    at hand when a worker dies or fails before it is quarantined.
     """
 
     lanes: PositiveInt = 2
     leases: PositiveInt = 16
-    messages: Annotated[int, Field(ge=1, le=1_000)] = 256
+    messages: Annotated[int, Field(ge=1, le=1_000)] = 1_000
+    step_s: PositiveFloat = 10.0
     attempts: PositiveInt = 5
     lease_s: PositiveFloat = 60.0
     poll_s: PositiveFloat = 0.2

@@ -8,6 +8,7 @@ tenants.
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
@@ -86,7 +87,8 @@ class Walk:
         self._extractor = extractor
         self._tokenizer = tokenizer
         self._settings = settings
-        self._calls = asyncio.Semaphore(settings.calls)
+        # Threads of its own: calls that wait for a model must not hold up those to the store.
+        self._calls = ThreadPoolExecutor(settings.calls, thread_name_prefix="extract")
 
     async def step(
         self, states: Mapping[Scope, AwakeState], *, last: Stage = Stage.EXTRACT
@@ -200,12 +202,12 @@ class Walk:
 
     async def _statements(self, batch: Batch) -> list[Statement] | SlowwaveError:
         """Its statements, or the error it causes; one model call."""
-        async with self._calls:
-            try:
-                (found,) = await asyncio.to_thread(self._extractor.extract, [batch])
-            except SlowwaveError as error:
-                log.warning("a batch of %s cannot be extracted", batch.scope.collection)
-                return error
+        loop = asyncio.get_running_loop()
+        try:
+            (found,) = await loop.run_in_executor(self._calls, self._extractor.extract, [batch])
+        except SlowwaveError as error:
+            log.warning("a batch of %s cannot be extracted", batch.scope.collection)
+            return error
         return found
 
     async def _embed(self, kept: Sequence[tuple[_Step, Statement]]) -> None:

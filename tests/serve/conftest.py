@@ -96,6 +96,7 @@ def house(tmp_path: Path) -> Iterator[House]:
         follow_index=index,
         leases=8,
         messages=100,
+        step_s=10,
         ttl_s=60,
         idle_s=3600,
         poll_s=0.01,

@@ -172,6 +172,7 @@ def worker(records: Records, *, compressor: FakeCompressor, extractor: Echo | No
         follow_index=NoIndex(),
         leases=8,
         messages=100,
+        step_s=10,
         ttl_s=60,
         idle_s=3600,
         poll_s=0.01,
