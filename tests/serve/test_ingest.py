@@ -153,7 +153,9 @@ class NoIndex:
         return None
 
 
-def worker(records: Records, *, compressor: FakeCompressor, extractor: Echo | None = None):
+def worker(
+    records: Records, *, compressor: FakeCompressor, extractor: Echo | None = None
+) -> IngestWorker:
     models = InlineModels(embedder=FakeEmbedder(), compressor=compressor, max_similarity=0.5)
     settings = WalkSettings(
         compress=True, rate=0.5, window_tokens=10, shortterm_tokens=10, model="fake"
