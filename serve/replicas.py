@@ -98,7 +98,7 @@ class Ingress:
         self._settings = settings
         self._workers = workers
         self._records = open_records(settings.records_url)
-        self._models = ServeModels(embedder=embedder)
+        self._models = ServeModels(embedder=embedder, is_urgent=True)
         self._index = open_index(settings, dim=await self._models.dim())
 
     def __serve_build_asgi_app__(self) -> FastAPI:

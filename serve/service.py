@@ -254,7 +254,7 @@ class Memory:
         wanted = tuple(statuses) or CURRENT
         asked = IndexQuery(
             scope=scope,
-            dense=await self._queries.of(query),
+            dense=await self._queries.of(query, owner=scope.tenant),
             lexical=sparse_query(query),
             limit=max(limit, self._recall.prefetch),
             statuses=wanted,
