@@ -14,13 +14,14 @@ from actors.clock import SystemClock
 from actors.extractive import ExtractiveSummariser
 from actors.records import open_records
 from pipeline.messages import TenantId
+from serve.gate import Access
 from serve.handles import Handle, ServeModels
 from serve.index_actor import open_index
 from serve.ingest import IngestWorker, Walk, WalkSettings
 from serve.ingress.api import build_api
 from serve.loading import load_tokenizer
 from serve.runner import RayRunner
-from serve.service import Access, Memory
+from serve.service import Memory
 from serve.settings import AppSettings
 from serve.sleeping import Sleep
 
@@ -119,6 +120,7 @@ class Ingress:
                 default_tenant=TenantId(settings.access.default_tenant),
             ),
             recall=settings.recall,
+            quotas=settings.quotas,
         )
 
     def _sleep(self) -> Sleep:
