@@ -82,9 +82,19 @@ class LimitError(SlowwaveError):
 
     status = 429
 
-    def __init__(self, message: str, *, retry_after_s: float, field: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after_s: float,
+        field: str | None = None,
+        limit: int | None = None,
+        current: int | None = None,
+    ) -> None:
         super().__init__(message, field=field)
         self.retry_after_s = retry_after_s
+        self.limit = limit
+        self.current = current
 
 
 class ModelError(SlowwaveError):

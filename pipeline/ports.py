@@ -165,13 +165,17 @@ class MessageLog(Protocol):
         now: datetime,
         idempotency_key: str | None = None,
         body_digest: str = "",
+        messages_per_minute: int | None = None,
     ) -> list[Message]:
         """The accepted messages with ids and sequences, in order.
 
-        A known (conversation, external id) or idempotency key gives the message accepted then.
+        A known (conversation, external id) or idempotency key gives the message accepted then and
+        counts against no quota.
 
         Raises:
             Conflict: the key or id came before with another body.
+            AccessError: the tenant is disabled.
+            LimitError: more new messages than its quota per minute.
         """
         ...
 

@@ -77,3 +77,14 @@ class LimitSettings(Section):
     message_chars: PositiveInt = 200_000
     batch_messages: PositiveInt = 1_000
     body_bytes: PositiveInt = 16 * 1024 * 1024
+
+
+class QuotaSettings(Section):
+    """What each tenant may use unless it has quotas of its own; None is no limit.
+
+    The lag limit keeps acceptance from outrunning extraction without end.
+    """
+
+    messages_per_minute: PositiveInt | None = None
+    stored_entries: PositiveInt | None = None
+    lag_messages: PositiveInt | None = 100_000

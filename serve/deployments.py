@@ -1,11 +1,20 @@
-"""The model deployments: plain classes over the adapters, built inside their replica."""
+"""The model deployments: plain classes over the adapters, built inside their replica.
 
-from collections.abc import Sequence
+Each asks its model through a fair batcher, so a replica must take more calls at once than all
+ingest workers make: what waits in front of it in Serve's own queue has no priority.
+"""
+
+from collections.abc import Hashable, Sequence
 from pathlib import Path
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.awake.segment import Rule
 from pipeline.ports import Vectors
 from pipeline.state import Compressed
+from serve.batching import Batcher
 from serve.handles import Handle, ServeModels
 from serve.loading import load_attention, load_compressor, load_embedder
 from serve.models import Purpose
@@ -17,12 +26,25 @@ class Embedder:
 
     def __init__(self, *, model: str, models_dir: Path, threads: int) -> None:
         self._embedder = load_embedder(model, models_dir=models_dir, threads=threads)
+        self._batcher: Batcher[NDArray[np.float32]] = Batcher(self._run)
 
-    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
-        """``(len(texts), dim)``, L2-normalised."""
-        return self._embedder.embed(texts, purpose=purpose)
+    def _run(self, purpose: Hashable, texts: Sequence[str]) -> Sequence[NDArray[np.float32]]:
+        return list(self._embedder.embed(texts, purpose=cast(Purpose, purpose)))
 
-    def width(self) -> int:
+    async def embed(
+        self,
+        texts: Sequence[str],
+        *,
+        purpose: Purpose,
+        owners: Sequence[str] = (),
+        is_urgent: bool = False,
+    ) -> Vectors:
+        """``(len(texts), dim)``, L2-normalised; questions go first. Raises LimitError."""
+        is_first = is_urgent or purpose == "query"
+        rows = await self._batcher.ask(texts, group=purpose, owners=owners, is_urgent=is_first)
+        return np.stack(rows) if rows else np.zeros((0, self._embedder.dim), np.float32)
+
+    async def width(self) -> int:
         """The width of its vectors."""
         return self._embedder.dim
 
@@ -32,10 +54,16 @@ class Compressor:
 
     def __init__(self, *, model: str, models_dir: Path, threads: int) -> None:
         self._compressor = load_compressor(model, models_dir=models_dir, threads=threads)
+        self._batcher: Batcher[Compressed] = Batcher(self._run)
 
-    def compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
+    def _run(self, rate: Hashable, texts: Sequence[str]) -> Sequence[Compressed]:
+        return self._compressor.compress(texts, rate=cast(float, rate))
+
+    async def compress(
+        self, texts: Sequence[str], *, rate: float, owners: Sequence[str] = ()
+    ) -> list[Compressed]:
         """One compressed text per text."""
-        return self._compressor.compress(texts, rate=rate)
+        return await self._batcher.ask(texts, group=rate, owners=owners)
 
 
 class Segmenter:
@@ -61,6 +89,8 @@ class Segmenter:
             max_similarity=max_similarity,
         )
 
-    async def boundaries(self, windows: Sequence[Sequence[str]]) -> list[list[int]]:
+    async def boundaries(
+        self, windows: Sequence[Sequence[str]], *, owners: Sequence[str] = ()
+    ) -> list[list[int]]:
         """Per window of turns those before which a new topic starts."""
-        return await self._segmenting.boundaries(windows)
+        return await self._segmenting.boundaries(windows, owners=owners)

@@ -1,13 +1,15 @@
 """Models behind Serve deployments."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from ray.exceptions import ActorDiedError, ActorUnavailableError, RayTaskError
+from ray.serve.exceptions import BackPressureError, RayServeException
 from ray.serve.handle import DeploymentHandle
 
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, LimitError, SlowwaveError, StoreError
 from pipeline.ports import Vectors
 from pipeline.state import Compressed
 from serve.models import Purpose
@@ -15,12 +17,14 @@ from serve.models import Purpose
 Handle = DeploymentHandle[Any]
 """A deployment as another one reaches it; what it answers is typed where it is called."""
 
+_BUSY_S = 1.0
+
 
 class ServeModels:
-    """Models behind Serve deployments; long inputs travel in slices so that readers get through.
+    """Models behind Serve deployments; long inputs travel in slices of like lengths.
 
-    A query embedding waits at most for the slice in progress, never for a whole ingest batch. A
-    slice holds texts of like length, so that a model pads little: twice as fast on chat messages.
+    What shares a batch with what is the replica's choice; a slice only bounds one message between
+    two processes.
     """
 
     def __init__(
@@ -29,41 +33,66 @@ class ServeModels:
         embedder: Handle,
         compressor: Handle | None = None,
         segmenter: Handle | None = None,
-        slice_texts: int = 32,
-        slice_chars: int = 8_192,
+        is_urgent: bool = False,
+        slice_texts: int = 1_024,
+        slice_chars: int = 1_048_576,
     ) -> None:
+        """
+        Args:
+            is_urgent: a person waits for every answer, not only for those of questions.
+        """
         self._embedder = embedder
         self._compressor = compressor
         self._segmenter = segmenter
+        self._is_urgent = is_urgent
         self._slice_texts = slice_texts
         self._slice_chars = slice_chars
 
-    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], *, purpose: Purpose, owners: Sequence[str] = ()
+    ) -> Vectors:
         vectors: NDArray[np.float32] | None = None
         for places in self._slices(texts):
-            asked = [texts[i] for i in places]
-            part = await self._embedder.embed.remote(asked, purpose=purpose)
+            part = await answer(
+                self._embedder.embed.remote(
+                    [texts[i] for i in places],
+                    purpose=purpose,
+                    owners=[owners[i] for i in places] if owners else (),
+                    is_urgent=self._is_urgent,
+                )
+            )
             if vectors is None:
                 vectors = np.empty((len(texts), part.shape[1]), np.float32)
             vectors[places] = part
         return vectors if vectors is not None else np.zeros((0, await self.dim()), np.float32)
 
-    async def compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
+    async def compress(
+        self, texts: Sequence[str], *, rate: float, owners: Sequence[str] = ()
+    ) -> list[Compressed]:
         if self._compressor is None:
             return [Compressed(text=text) for text in texts]
         kept = [Compressed(text=text) for text in texts]
         for places in self._slices(texts):
-            asked = [texts[i] for i in places]
-            found = await self._compressor.compress.remote(asked, rate=rate)
+            found = await answer(
+                self._compressor.compress.remote(
+                    [texts[i] for i in places],
+                    rate=rate,
+                    owners=[owners[i] for i in places] if owners else (),
+                )
+            )
             for i, result in zip(places, found, strict=True):
                 kept[i] = result
         return kept
 
-    async def boundaries(self, windows: Sequence[Sequence[str]]) -> list[list[int]]:
+    async def boundaries(
+        self, windows: Sequence[Sequence[str]], *, owners: Sequence[str] = ()
+    ) -> list[list[int]]:
         if self._segmenter is None:
             raise ConfigError("expected a segmenter deployment, got none", field="Segmenter")
-        found: list[list[int]] = await self._segmenter.boundaries.remote(
-            [list(window) for window in windows]
+        found: list[list[int]] = await answer(
+            self._segmenter.boundaries.remote(
+                [list(window) for window in windows], owners=list(owners)
+            )
         )
         return found
 
@@ -83,5 +112,29 @@ class ServeModels:
 
     async def dim(self) -> int:
         """The width of the embedder's vectors."""
-        width: int = await self._embedder.width.remote()
+        width: int = await answer(self._embedder.width.remote())
         return width
+
+
+async def answer(response: Awaitable[Any]) -> Any:
+    """What a deployment answered, its errors as ours.
+
+    Raises:
+        LimitError: its queue is full.
+        StoreError: no replica of it answers at the moment.
+        SlowwaveError: what it raised.
+    """
+    try:
+        return await response
+    except BackPressureError as exc:
+        raise LimitError(
+            "the models have more work than they may keep waiting",
+            retry_after_s=_BUSY_S,
+            field="models",
+        ) from exc
+    except RayTaskError as exc:
+        if isinstance(exc.cause, SlowwaveError):
+            raise exc.cause from exc
+        raise
+    except (RayServeException, ActorDiedError, ActorUnavailableError) as exc:
+        raise StoreError(f"a model does not answer: {type(exc).__name__}") from exc

@@ -28,11 +28,17 @@ class InlineModels:
             embed=self.embed, attention=attention, rule=rule, max_similarity=max_similarity
         )
 
-    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], *, purpose: Purpose, owners: Sequence[str] = ()
+    ) -> Vectors:
         return await asyncio.to_thread(self._embedder.embed, texts, purpose=purpose)
 
-    async def compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
+    async def compress(
+        self, texts: Sequence[str], *, rate: float, owners: Sequence[str] = ()
+    ) -> list[Compressed]:
         return await asyncio.to_thread(self._compressor.compress, texts, rate=rate)
 
-    async def boundaries(self, windows: Sequence[Sequence[str]]) -> list[list[int]]:
-        return await self._segmenting.boundaries(windows)
+    async def boundaries(
+        self, windows: Sequence[Sequence[str]], *, owners: Sequence[str] = ()
+    ) -> list[list[int]]:
+        return await self._segmenting.boundaries(windows, owners=owners)

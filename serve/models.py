@@ -10,16 +10,26 @@ Purpose = Literal["query", "passage", "topic"]
 
 
 class AsyncModels(Protocol):
-    """What the ingest walk and the read side ask of models."""
+    """What the ingest walk and the read side ask of models.
 
-    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+    ``owners`` names the tenant of each text or window, so that batches are fair between them;
+    empty where it makes no difference.
+    """
+
+    async def embed(
+        self, texts: Sequence[str], *, purpose: Purpose, owners: Sequence[str] = ()
+    ) -> Vectors:
         """``(len(texts), dim)``, L2-normalised."""
         ...
 
-    async def compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
+    async def compress(
+        self, texts: Sequence[str], *, rate: float, owners: Sequence[str] = ()
+    ) -> list[Compressed]:
         """One compressed text per text."""
         ...
 
-    async def boundaries(self, windows: Sequence[Sequence[str]]) -> list[list[int]]:
+    async def boundaries(
+        self, windows: Sequence[Sequence[str]], *, owners: Sequence[str] = ()
+    ) -> list[list[int]]:
         """Per window of turns those before which a new topic starts."""
         ...

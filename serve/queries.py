@@ -17,12 +17,12 @@ class QueryVectors:
         self._size = size
         self._known: OrderedDict[str, Vectors] = OrderedDict()
 
-    async def of(self, query: str) -> Vectors:
+    async def of(self, query: str, *, owner: str = "") -> Vectors:
         """``(dim,)``, L2-normalised. Raises ModelError when the model fails."""
         if query in self._known:
             self._known.move_to_end(query)
             return self._known[query]
-        vector: Vectors = (await self._models.embed([query], purpose="query"))[0]
+        vector: Vectors = (await self._models.embed([query], purpose="query", owners=[owner]))[0]
         self._known[query] = vector
         if len(self._known) > self._size:
             self._known.popitem(last=False)

@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from actors.clock import SystemClock
 from actors.records import open_records
 from pipeline.messages import TenantId
+from serve.gate import Access
 from serve.handles import Handle, ServeModels
 from serve.index import AsyncIndex
 from serve.index_actor import open_index
@@ -20,7 +21,7 @@ from serve.ingest import IngestWorker
 from serve.ingress.api import build_api
 from serve.loading import load_extractor, load_tokenizer
 from serve.runner import RayRunner
-from serve.service import Access, Memory
+from serve.service import Memory
 from serve.settings import AppSettings
 from serve.sleeping import Sleep
 from serve.walk import Walk, WalkSettings
@@ -113,7 +114,7 @@ class Ingress:
         self._settings = settings
         self._workers = workers
         self._records = open_records(settings.records_url)
-        self._models = ServeModels(embedder=embedder)
+        self._models = ServeModels(embedder=embedder, is_urgent=True)
         self._index = open_index(settings, dim=await self._models.dim())
 
     def __serve_build_asgi_app__(self) -> FastAPI:
@@ -134,6 +135,7 @@ class Ingress:
                 default_tenant=TenantId(settings.access.default_tenant),
             ),
             recall=settings.recall,
+            quotas=settings.quotas,
         )
 
     def _sleep(self) -> Sleep:

@@ -13,7 +13,9 @@ from serve.models import Purpose
 class Embed(Protocol):
     """Texts to vectors, wherever the embedder runs."""
 
-    def __call__(self, texts: Sequence[str], *, purpose: Purpose) -> Awaitable[Vectors]:
+    def __call__(
+        self, texts: Sequence[str], *, purpose: Purpose, owners: Sequence[str] = ()
+    ) -> Awaitable[Vectors]:
         """``(len(texts), dim)``, L2-normalised."""
         ...
 
@@ -39,11 +41,15 @@ class Segmenting:
         self._rule = rule
         self._max_similarity = max_similarity
 
-    async def boundaries(self, windows: Sequence[Sequence[str]]) -> list[list[int]]:
+    async def boundaries(
+        self, windows: Sequence[Sequence[str]], *, owners: Sequence[str] = ()
+    ) -> list[list[int]]:
         """Per window the turns before which a new topic starts; all windows in one batch."""
         profiles = await self._profiles(windows)
         vectors = await self._embed(
-            [turn for window in windows for turn in window], purpose="topic"
+            [turn for window in windows for turn in window],
+            purpose="topic",
+            owners=_per_turn(windows, owners),
         )
         found: list[list[int]] = []
         start = 0
@@ -59,3 +65,9 @@ class Segmenting:
         if self._attention is None:
             return [None] * len(windows)
         return await asyncio.to_thread(self._attention.profiles, windows)
+
+
+def _per_turn(windows: Sequence[Sequence[str]], owners: Sequence[str]) -> list[str]:
+    """The owner of every turn; empty where none is named."""
+    pairs = zip(windows, owners, strict=True) if owners else ()
+    return [owner for window, owner in pairs for _ in window]

@@ -8,7 +8,7 @@ from datetime import datetime
 from actors.records import Records
 from pipeline.awake.normalise import RawMessage, normalise
 from pipeline.entries import CURRENT, Entry, EntryChange, EntryVersion, Kind, Status
-from pipeline.errors import AccessError, InputError
+from pipeline.errors import InputError
 from pipeline.ids import EntryId, MessageId
 from pipeline.messages import Message, MessageState, NewMessage, Scope, Segment, TenantId
 from pipeline.ports import Clock, Tokenizer
@@ -16,11 +16,15 @@ from pipeline.recall.context import Budget, Context, Remembered, build_context
 from pipeline.recall.lexical import sparse_query
 from pipeline.recall.rank import Ranked, fuse
 from pipeline.recall.text import index_text
-from pipeline.settings import RecallSettings
+from pipeline.settings import QuotaSettings, RecallSettings
 from pipeline.state import CollectionInfo, IndexQuery, LedgerRow, Page
+from pipeline.tenancy import Quotas
 from pipeline.text.languages import language
+from serve.backpressure import Backpressure
+from serve.gate import Access, Gate
 from serve.index import AsyncIndex
 from serve.models import AsyncModels
+from serve.operations import Operations
 from serve.queries import QueryVectors
 
 Condition = Callable[[], bool]
@@ -47,14 +51,6 @@ class Recalled:
     language: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
-    """Who calls without a key: a tenant on the local profile, nobody elsewhere."""
-
-    keys_required: bool
-    default_tenant: TenantId
-
-
 class Memory:
     """Accepts, recalls and corrects, for one tenant per call."""
 
@@ -69,6 +65,7 @@ class Memory:
         clock: Clock,
         access: Access,
         recall: RecallSettings,
+        quotas: QuotaSettings = QuotaSettings(),  # noqa: B008  (frozen)
     ) -> None:
         self._records = records
         self._index = index
@@ -77,18 +74,20 @@ class Memory:
         self._model = model
         self._tokenizer = tokenizer
         self._clock = clock
-        self._access = access
         self._recall = recall
+        defaults = Quotas(**quotas.model_dump())
+        self._messages_per_minute = defaults.messages_per_minute
+        self.gate = Gate(tenants=records.tenants, keys=records.keys, access=access, clock=clock)
+        self._backpressure = Backpressure(
+            backlog=records.backlog, tenants=records.tenants, defaults=defaults, clock=clock
+        )
+        self.operations = Operations(
+            records=records, clock=clock, defaults=defaults, changed=self._forget
+        )
 
-    async def tenant_of(self, key: str | None) -> TenantId:
-        """The tenant a key belongs to. Raises AccessError."""
-        if key is None and self._access.keys_required:
-            raise AccessError("expected an API key in the Authorization header, got none")
-        if key is None:
-            return self._access.default_tenant
-        now = self._clock.now()
-        tenant, _ = await asyncio.to_thread(self._records.tenants.tenant_of_key, key, now=now)
-        return tenant
+    def _forget(self) -> None:
+        self.gate.forget()
+        self._backpressure.forget()
 
     # In -------------------------------------------------------------------------------------
 
@@ -102,16 +101,24 @@ class Memory:
         key: str | None,
         body_digest: str,
     ) -> list[Message]:
-        """The accepted messages; durable when this returns."""
+        """The accepted messages; durable when this returns. Raises LimitError and Conflict."""
+        await self._backpressure.check(scope.tenant)
 
         def write() -> list[Message]:
             now = self._clock.now()
             new = self._normalised(scope, raw, conversation=conversation, zone=zone, now=now)
             return self._records.messages.accept(
-                scope, new, now=now, idempotency_key=key, body_digest=body_digest
+                scope,
+                new,
+                now=now,
+                idempotency_key=key,
+                body_digest=body_digest,
+                messages_per_minute=self._messages_per_minute,
             )
 
-        return await asyncio.to_thread(write)
+        accepted = await asyncio.to_thread(write)
+        self._backpressure.accepted(scope.tenant, len(accepted))
+        return accepted
 
     def _normalised(
         self,
@@ -254,7 +261,7 @@ class Memory:
         wanted = tuple(statuses) or CURRENT
         asked = IndexQuery(
             scope=scope,
-            dense=await self._queries.of(query),
+            dense=await self._queries.of(query, owner=scope.tenant),
             lexical=sparse_query(query),
             limit=max(limit, self._recall.prefetch),
             statuses=wanted,

@@ -17,6 +17,7 @@ from pipeline.settings import (
     ConsolidationSettings,
     ExtractionSettings,
     LimitSettings,
+    QuotaSettings,
     RecallSettings,
     Section,
     SegmentationSettings,
@@ -53,7 +54,7 @@ class AccessSettings(Section):
     """Who may call: without required keys every caller is the default tenant."""
 
     keys_required: bool = True
-    default_tenant: str = "default"
+    default_tenant: Annotated[str, Field(pattern=r"^[a-z0-9_-]{1,63}$")] = "default"
 
 
 class WorkerSettings(Section):
@@ -111,6 +112,7 @@ class AppSettings(Section):
     sleep_job: SleepJobSettings = SleepJobSettings()
     recall: RecallSettings = RecallSettings()
     limits: LimitSettings = LimitSettings()
+    quotas: QuotaSettings = QuotaSettings()
     deployments: Mapping[str, DeploymentSettings] = Field(default_factory=dict)
 
     @property

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select, update
 
+from actors.records.quotas import admit
 from actors.records.rows import message_of, message_values
 from actors.records.sql import chunks, find_collection, in_scope, is_collection, upsert
 from actors.records.tables import (
@@ -89,11 +90,16 @@ def accept(
     *,
     row: Row[Any],
     now: datetime,
+    messages_per_minute: int | None = None,
 ) -> list[Message]:
     """The messages with ids and sequences; those whose external id is known as they were.
 
+    Only new ones count against the quota, which is ``messages_per_minute`` where the tenant has
+    none of its own.
+
     Raises:
         Conflict: an external id came before with another content.
+        AccessError, LimitError, TooLarge: as of ``admit``.
     """
     known = _known(connection, scope, wanted)
     accepted: list[Message] = []
@@ -110,6 +116,8 @@ def accept(
             _check_same(earlier, message, place)
         accepted.append(earlier)
     if added:
+        quota = messages_per_minute
+        admit(connection, scope.tenant, len(added), messages_per_minute=quota, now=now)
         _insert(connection, scope, added, row=row, now=now)
     return accepted
 

@@ -4,8 +4,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Table, func, select
 
+from actors.records.quarantine_store import held_in
 from actors.records.sql import in_scope
-from actors.records.tables import entries, index_ops, quarantine
+from actors.records.tables import entries, index_ops
 from pipeline.messages import Scope, TenantId
 from pipeline.state import CollectionInfo
 
@@ -18,7 +19,7 @@ def info_of(connection: Connection, row: Row[Any]) -> CollectionInfo:
         last_sequence=row.last_sequence,
         pending=row.pending,
         entries=_count(connection, entries, scope),
-        quarantined=_count(connection, quarantine, scope),
+        quarantined=held_in(connection, scope),
         created_at=row.created_at,
         flushed=row.flushed,
         index_lag=_count(connection, index_ops, scope),

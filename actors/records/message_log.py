@@ -34,6 +34,7 @@ class SqlMessageLog:
         now: datetime,
         idempotency_key: str | None = None,
         body_digest: str = "",
+        messages_per_minute: int | None = None,
     ) -> list[Message]:
         """The accepted messages with ids and sequences, in order.
 
@@ -43,17 +44,25 @@ class SqlMessageLog:
         Raises:
             Conflict: the key or id came before with another body; nothing is stored.
             NotFound: there is no such tenant.
+            AccessError: the tenant is disabled.
+            LimitError, TooLarge: more new messages than its quota per minute, its own or else
+                ``messages_per_minute``.
         """
         if not messages:
             return []
+        quota = messages_per_minute
         body = body_digest or digest(*(repr(message) for message in messages))
         with writing(self._engine, scope.tenant) as connection:
             row = collection_to_fill(connection, scope, now)
             if idempotency_key is None:
-                return accept(connection, scope, messages, row=row, now=now)
+                return accept(
+                    connection, scope, messages, row=row, now=now, messages_per_minute=quota
+                )
             reply = earlier_reply(connection, scope, idempotency_key, body)
             if reply is None:
-                reply = accept(connection, scope, messages, row=row, now=now)
+                reply = accept(
+                    connection, scope, messages, row=row, now=now, messages_per_minute=quota
+                )
                 sequences = [message.sequence for message in reply]
                 remember_reply(connection, scope, idempotency_key, body, sequences, now)
             return reply

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from actors.records.awake_store import SqlAwakeStore
+from actors.records.backlog import SqlBacklog
 from actors.records.engine import open_engine
 from actors.records.entry_store import SqlEntryStore
+from actors.records.keys import SqlKeys
 from actors.records.message_log import SqlMessageLog
 from actors.records.migrate import upgrade
 from actors.records.outbox import SqlOutbox
+from actors.records.quarantine_store import SqlQuarantine
 from actors.records.sleep import SqlSleepStore
 from actors.records.tenants import SqlTenants
 from pipeline.errors import SlowwaveError
@@ -21,11 +24,14 @@ class Records:
 
     engine: Engine
     tenants: SqlTenants
+    keys: SqlKeys
     messages: SqlMessageLog
     awake: SqlAwakeStore
     entries: SqlEntryStore
     outbox: SqlOutbox
     sleep: SqlSleepStore
+    backlog: SqlBacklog
+    quarantine: SqlQuarantine
 
     def close(self) -> None:
         """Gives the connections back; the stores must not be used afterwards."""
@@ -48,9 +54,12 @@ def open_records(url: str) -> Records:
     return Records(
         engine=engine,
         tenants=SqlTenants(engine),
+        keys=SqlKeys(engine),
         messages=SqlMessageLog(engine),
         awake=SqlAwakeStore(engine),
         entries=SqlEntryStore(engine),
         outbox=SqlOutbox(engine),
         sleep=SqlSleepStore(engine),
+        backlog=SqlBacklog(engine),
+        quarantine=SqlQuarantine(engine),
     )

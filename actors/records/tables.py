@@ -62,6 +62,9 @@ tenants = Table(
     Column("sleep_max_s", Float),
     Column("sleep_max_tokens", BigInteger),
     required("settings", JSON),
+    Column("disabled_at", UtcDateTime),
+    Column("rate_tokens", Float),  # messages left in the bucket of its quota per minute
+    Column("rate_filled_at", UtcDateTime),
 )
 
 keys = Table(
@@ -100,6 +103,12 @@ collections = Table(
     Index(
         "ix_collections_due",
         "waiting_since",
+        sqlite_where=text("pending > 0"),
+        postgresql_where=text("pending > 0"),
+    ),
+    Index(
+        "ix_collections_pending",
+        "tenant",
         sqlite_where=text("pending > 0"),
         postgresql_where=text("pending > 0"),
     ),
@@ -176,7 +185,10 @@ quarantine = Table(
     required("reason", Text),
     Column("raw", Text),
     required("quarantined_at", UtcDateTime),
-    Column("released_at", UtcDateTime),
+    Column("released_at", UtcDateTime),  # when it was sent in again
+    Column("released_by", Text),
+    Column("dropped_at", UtcDateTime),
+    Column("dropped_by", Text),
 )
 
 leases = Table(

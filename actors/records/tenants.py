@@ -1,91 +1,118 @@
-"""Tenants and their keys; a key itself is never stored, only its digest."""
+"""Tenants: made, listed, switched off and on, and what they may use."""
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Engine, select, update
+from sqlalchemy import Connection, Engine, Row, insert, select, update
 
 from actors.records.engine import EVERY_TENANT, reading, writing
+from actors.records.keys import key_of
 from actors.records.sql import upsert
 from actors.records.tables import keys, tenants
-from pipeline.errors import AccessError, Conflict, NotFound
+from pipeline.errors import Conflict, NotFound
 from pipeline.messages import TenantId
+from pipeline.tenancy import Quotas, TenantInfo, own_quotas, tenant_name
 
 
 class SqlTenants:
-    """Who may come in, over a record store."""
+    """The tenants of a record store."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def ensure_tenant(self, name: TenantId, now: datetime) -> None:
-        """Makes the tenant; one that exists stays as it is."""
+        """Makes the tenant; one that exists stays as it is. Raises InputError on a bad name."""
+        row = {"name": tenant_name(name), "created_at": now, "settings": {}}
         with writing(self._engine, EVERY_TENANT) as connection:
-            row = {"name": name, "created_at": now, "settings": {}}
             upsert(connection, tenants, [row], changes=())
 
+    def create(self, name: str, *, quotas: Mapping[str, int | None], now: datetime) -> TenantInfo:
+        """The new tenant, without a key.
+
+        Raises:
+            InputError: the name cannot be a tenant's.
+            Conflict: there is one of that name.
+        """
+        new = tenant_name(name)
+        with writing(self._engine, EVERY_TENANT) as connection:
+            known = select(tenants.c.name).where(tenants.c.name == new)
+            if connection.execute(known).first() is not None:
+                raise Conflict(f"there is a tenant {new!r} already", field="name")
+            row = {"name": new, "created_at": now, "settings": {"quotas": dict(quotas)}}
+            connection.execute(insert(tenants).values(row))
+        return self.tenant(new)
+
     def tenants(self) -> list[TenantId]:
-        """All tenants, by name."""
+        """The names of all tenants, sorted."""
         with reading(self._engine, EVERY_TENANT) as connection:
             return sorted(
                 TenantId(name) for name in connection.execute(select(tenants.c.name)).scalars()
             )
 
-    def add_key(
-        self,
-        tenant: TenantId,
-        key: str,
-        *,
-        scopes: Sequence[str],
-        now: datetime,
-        label: str = "",
-        expires_at: datetime | None = None,
-    ) -> None:
-        """Lets ``key`` act for the tenant within ``scopes``; a known key keeps its first row.
-
-        Raises:
-            NotFound: there is no such tenant.
-            Conflict: the key belongs to another tenant.
-        """
-        row = {
-            "tenant": tenant,
-            "hash": _hash(key),
-            "label": label,
-            "scopes": list(scopes),
-            "created_at": now,
-            "expires_at": expires_at,
-        }
-        with writing(self._engine, tenant) as connection:
-            known = select(tenants.c.name).where(tenants.c.name == tenant)
-            if connection.execute(known).first() is None:
-                raise NotFound(f"no tenant {tenant!r}", field="tenant")
-            holder = connection.execute(select(keys.c.tenant).where(keys.c.hash == row["hash"]))
-            if holder.scalar() not in (None, tenant):
-                raise Conflict("the key belongs to another tenant", field="key")
-            upsert(connection, keys, [row], changes=())
-
-    def revoke_key(self, tenant: TenantId, key: str, *, now: datetime) -> None:
-        """Ends the key; doing it twice changes nothing."""
-        mine = (keys.c.tenant == tenant, keys.c.hash == _hash(key), keys.c.revoked_at.is_(None))
-        with writing(self._engine, tenant) as connection:
-            connection.execute(update(keys).where(*mine).values(revoked_at=now))
-
-    def tenant_of_key(self, key: str, *, now: datetime) -> tuple[TenantId, frozenset[str]]:
-        """The tenant that the key acts for, and within which scopes.
-
-        Raises:
-            AccessError: the key is unknown, revoked or expired.
-        """
+    def infos(self) -> list[TenantInfo]:
+        """All tenants with their keys, by name."""
         with reading(self._engine, EVERY_TENANT) as connection:
-            row = connection.execute(select(keys).where(keys.c.hash == _hash(key))).first()
-        if row is None or row.revoked_at is not None:
-            raise AccessError("expected a valid key, got an unknown or revoked one", field="key")
-        if row.expires_at is not None and row.expires_at <= now:
-            raise AccessError(f"the key expired at {row.expires_at.isoformat()}", field="key")
-        return TenantId(row.tenant), frozenset(row.scopes)
+            rows = connection.execute(select(tenants).order_by(tenants.c.name)).all()
+            held = connection.execute(select(keys).order_by(keys.c.created_at)).all()
+        return [_info(row, [key for key in held if key.tenant == row.name]) for row in rows]
+
+    def tenant(self, name: TenantId) -> TenantInfo:
+        """One tenant with its keys. Raises NotFound."""
+        with reading(self._engine, name) as connection:
+            row = find_tenant(connection, name)
+            mine = select(keys).where(keys.c.tenant == name).order_by(keys.c.created_at)
+            return _info(row, connection.execute(mine).all())
+
+    def quotas(self, name: TenantId, *, defaults: Quotas) -> Quotas:
+        """What the tenant may use: its own, else the defaults. Raises NotFound."""
+        with reading(self._engine, name) as connection:
+            return defaults.with_own(own_quotas(find_tenant(connection, name).settings))
+
+    def set_quotas(self, name: TenantId, changes: Mapping[str, int | None]) -> TenantInfo:
+        """The tenant with these quotas as its own; what is not named stays. Raises NotFound."""
+        with writing(self._engine, EVERY_TENANT) as connection:
+            row = find_tenant(connection, name, lock=True)
+            settings = {**row.settings, "quotas": {**own_quotas(row.settings), **changes}}
+            _change(connection, name, settings=settings)
+        return self.tenant(name)
+
+    def disable(self, name: TenantId, *, now: datetime) -> TenantInfo:
+        """The tenant, none of whose keys is let in from now on. Raises NotFound."""
+        with writing(self._engine, EVERY_TENANT) as connection:
+            row = find_tenant(connection, name, lock=True)
+            if row.disabled_at is None:
+                _change(connection, name, disabled_at=now)
+        return self.tenant(name)
+
+    def enable(self, name: TenantId) -> TenantInfo:
+        """The tenant, let in again. Raises NotFound."""
+        with writing(self._engine, EVERY_TENANT) as connection:
+            find_tenant(connection, name, lock=True)
+            _change(connection, name, disabled_at=None)
+        return self.tenant(name)
 
 
-def _hash(key: str) -> str:
-    """Keys are long and random, so one round is enough to make the digest useless to a thief."""
-    return hashlib.sha256(key.encode()).hexdigest()
+def find_tenant(connection: Connection, name: TenantId, *, lock: bool = False) -> Row[Any]:
+    """The tenant's row, locked until the transaction ends if asked. Raises NotFound."""
+    query = select(tenants).where(tenants.c.name == name)
+    # Rows that refer to the tenant may still be added meanwhile.
+    query = query.with_for_update(key_share=True) if lock else query
+    row = connection.execute(query).first()
+    if row is None:
+        raise NotFound(f"no tenant {name!r}", field="tenant")
+    return row
+
+
+def _change(connection: Connection, name: TenantId, **values: Any) -> None:
+    connection.execute(update(tenants).where(tenants.c.name == name).values(values))
+
+
+def _info(row: Row[Any], held: Sequence[Row[Any]]) -> TenantInfo:
+    return TenantInfo(
+        name=TenantId(row.name),
+        created_at=row.created_at,
+        disabled_at=row.disabled_at,
+        quotas=own_quotas(row.settings),
+        keys=tuple(key_of(key) for key in held),
+    )

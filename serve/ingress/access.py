@@ -1,33 +1,62 @@
-"""Who calls: the tenant behind the key, and the collection inside that tenant."""
+"""Who calls: the tenant behind the key, what its key may do, and the collection it names."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import Depends, Header, Path
+from fastapi import Depends, Header, Path, Request
 
 from pipeline.errors import AccessError, InputError
 from pipeline.messages import Scope, TenantId
-from serve.service import Memory
+from pipeline.tenancy import KeyScope
+from serve.gate import Gate, Identity
+
+_COLLECTION = "/v1/collections/{collection}"
+
+SCOPES: Mapping[tuple[str, str], KeyScope] = {
+    ("POST", f"{_COLLECTION}/messages"): KeyScope.INGEST,
+    ("POST", f"{_COLLECTION}/flush"): KeyScope.INGEST,
+    ("POST", f"{_COLLECTION}/search"): KeyScope.READ,
+    ("POST", f"{_COLLECTION}/context"): KeyScope.READ,
+    ("PATCH", "/v1/entries/{entry}"): KeyScope.INGEST,
+    ("POST", "/v1/sleep/runs"): KeyScope.SLEEP,
+    ("POST", "/v1/sleep/runs/{run}/undo"): KeyScope.SLEEP,
+    ("POST", "/v1/sleep/runs/{run}/redo"): KeyScope.SLEEP,
+    ("POST", "/v1/quarantine/{message}/retry"): KeyScope.INGEST,
+    ("POST", "/v1/quarantine/{message}/drop"): KeyScope.INGEST,
+    ("GET", "/v1/tenants"): KeyScope.ADMIN,
+}
+"""The scope that a route asks for; of the others GET asks for read, everything else for admin."""
+
+
+def needed_scope(method: str, path: str) -> KeyScope:
+    """What a key must be allowed for the route of this template."""
+    return SCOPES.get((method, path), KeyScope.READ if method == "GET" else KeyScope.ADMIN)
 
 
 class Caller:
-    """Dependencies that turn a request's key and path into a tenant and a scope."""
+    """Dependencies that turn a request's key and path into an identity, a tenant and a scope."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-
-        async def tenant(
+    def __init__(self, gate: Gate) -> None:
+        async def identity(
+            request: Request,
             authorization: Annotated[str | None, Header(max_length=500)] = None,
-        ) -> str:
-            return await self._memory.tenant_of(_key(authorization))
+        ) -> Identity:
+            found = await gate.identity(_key(authorization))
+            found.must(needed_scope(request.method, request.scope["route"].path))
+            return found
+
+        async def tenant(found: Annotated[Identity, Depends(identity)]) -> str:
+            return found.tenant
 
         async def scope(
             collection: Annotated[str, Path(min_length=1, max_length=200)],
-            found: Annotated[str, Depends(tenant)],
+            found: Annotated[Identity, Depends(identity)],
         ) -> Scope:
             if "\x00" in collection:
                 raise InputError("must not contain NUL", field="collection")
-            return Scope(tenant=TenantId(found), collection=collection)
+            return Scope(tenant=found.tenant, collection=collection)
 
+        self.identity = identity
         self.tenant = tenant
         self.scope = scope
 

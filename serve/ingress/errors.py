@@ -5,7 +5,7 @@
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -24,9 +24,10 @@ def _reply(
     *,
     field: str | None = None,
     headers: dict[str, str] | None = None,
+    more: Mapping[str, int] | None = None,
 ) -> JSONResponse:
     printable = message.encode("utf-8", errors="backslashreplace").decode()
-    body = {"error": {"type": kind, "message": printable, "field": field}}
+    body = {"error": {"type": kind, "message": printable, "field": field, **(more or {})}}
     return JSONResponse(body, status_code=status, headers=headers)
 
 
@@ -45,12 +46,28 @@ async def on_slowwave_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, SlowwaveError)
     if error.status >= 500:
         log.error("%s %s: %s", request.method, request.url.path, error.message)
-    headers = None
-    if isinstance(error, LimitError):
-        headers = {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
     return _reply(
-        error.status, type(error).__name__, error.message, field=error.field, headers=headers
+        error.status,
+        type(error).__name__,
+        error.message,
+        field=error.field,
+        headers=_headers(error),
+        more=_numbers(error),
     )
+
+
+def _headers(error: SlowwaveError) -> dict[str, str] | None:
+    if isinstance(error, LimitError):
+        return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
+    return {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
+
+
+def _numbers(error: SlowwaveError) -> dict[str, int]:
+    """The limit and what came up against it, where an error knows them."""
+    if not isinstance(error, LimitError):
+        return {}
+    found = {"limit": error.limit, "current": error.current}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 async def on_invalid_request(request: Request, error: Exception) -> JSONResponse:
@@ -69,8 +86,10 @@ async def on_http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:
         return _reply(422, "InputError", "the body is not JSON in UTF-8", field="body")
-    kind = {404: "NotFound", 405: "MethodNotAllowed"}.get(error.status_code, "InputError")
-    return _reply(error.status_code, kind, str(error.detail))
+    kinds = {404: "NotFound", 405: "MethodNotAllowed", 413: "TooLarge"}
+    kind = kinds.get(error.status_code, "InputError")
+    field = "body" if error.status_code == 413 else None
+    return _reply(error.status_code, kind, str(error.detail), field=field)
 
 
 def install(api: FastAPI) -> None:

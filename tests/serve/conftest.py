@@ -16,11 +16,12 @@ from actors.records import Records, migrate, open_records
 from pipeline.messages import TenantId
 from pipeline.settings import LimitSettings, RecallSettings
 from pipeline.state import SleepRun
+from serve.gate import Access
 from serve.index import InlineIndex
 from serve.ingest import IngestWorker
 from serve.ingress.api import build_api
 from serve.inline import InlineModels
-from serve.service import Access, Memory
+from serve.service import Memory
 from serve.sleeping import Sleep
 from serve.walk import Walk, WalkSettings
 

@@ -6,7 +6,10 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from ray.exceptions import ActorDiedError, RayTaskError
+from ray.serve.exceptions import BackPressureError
 
+from pipeline.errors import LimitError, ModelError, StoreError
 from pipeline.ports import Vectors
 from pipeline.state import Compressed
 from serve.handles import Handle, ServeModels
@@ -31,11 +34,16 @@ class LengthModel:
         self.compress = Method(self._compress)
         self.width = Method(lambda: 2)
 
-    def _embed(self, texts: Sequence[str], *, purpose: str) -> Vectors:
+    def _embed(
+        self, texts: Sequence[str], *, purpose: str, owners: Sequence[str], is_urgent: bool
+    ) -> Vectors:
+        assert not owners or len(owners) == len(texts)
         self.asked.append(list(texts))
         return np.array([[len(text), 1] for text in texts], np.float32)
 
-    def _compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
+    def _compress(
+        self, texts: Sequence[str], *, rate: float, owners: Sequence[str]
+    ) -> list[Compressed]:
         self.asked.append(list(texts))
         return [Compressed(text=str(len(text))) for text in texts]
 
@@ -52,7 +60,8 @@ TEXTS = ["x" * length for length in (50, 1, 9, 300, 2, 40, 60, 3)]
 def test_every_answer_stands_at_the_place_of_its_text(texts: list[str]) -> None:
     asked = models(LengthModel())
 
-    vectors = asyncio.run(asked.embed(texts, purpose="passage"))
+    owners = [f"tenant of {text}" for text in texts]
+    vectors = asyncio.run(asked.embed(texts, purpose="passage", owners=owners))
     kept = asyncio.run(asked.compress(texts, rate=0.5))
 
     assert vectors.shape == (len(texts), 2)
@@ -67,3 +76,34 @@ def test_a_slice_is_bounded_by_texts_and_characters_and_holds_like_lengths() -> 
 
     lengths = [[len(text) for text in texts] for texts in model.asked]
     assert lengths == [[1, 2, 3], [9, 40, 50], [60], [300]]
+
+
+class Refusing:
+    """A deployment whose every call fails in the same way."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+        self.embed = Method(self._fail)
+
+    def _fail(self, texts: Sequence[str], **asked: object) -> Vectors:
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (BackPressureError(9, 8), LimitError),
+        (RayTaskError("embed", "trace", ModelError("cannot")), ModelError),
+        (RayTaskError("embed", "trace", LimitError("full", retry_after_s=2)), LimitError),
+        (ActorDiedError(), StoreError),
+    ],
+)
+def test_what_a_deployment_raises_comes_as_an_error_of_ours(
+    error: Exception, kind: type[Exception]
+) -> None:
+    asked = ServeModels(embedder=cast(Handle, Refusing(error)))
+
+    with pytest.raises(kind) as raised:
+        asyncio.run(asked.embed(["text"], purpose="query"))
+
+    assert type(raised.value) is kind

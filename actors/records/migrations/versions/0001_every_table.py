@@ -27,6 +27,9 @@ def upgrade() -> None:
         sa.Column("sleep_max_s", sa.Float(), nullable=True),
         sa.Column("sleep_max_tokens", sa.BigInteger(), nullable=True),
         sa.Column("settings", sa.JSON(), nullable=False),
+        sa.Column("disabled_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("rate_tokens", sa.Float(), nullable=True),
+        sa.Column("rate_filled_at", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_tenants")),
     )
     op.create_table(
@@ -52,6 +55,14 @@ def upgrade() -> None:
         "ix_collections_due",
         "collections",
         ["waiting_since"],
+        unique=False,
+        sqlite_where=sa.text("pending > 0"),
+        postgresql_where=sa.text("pending > 0"),
+    )
+    op.create_index(
+        "ix_collections_pending",
+        "collections",
+        ["tenant"],
         unique=False,
         sqlite_where=sa.text("pending > 0"),
         postgresql_where=sa.text("pending > 0"),
@@ -315,6 +326,9 @@ def upgrade() -> None:
         sa.Column("raw", sa.Text(), nullable=True),
         sa.Column("quarantined_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("released_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("released_by", sa.Text(), nullable=True),
+        sa.Column("dropped_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("dropped_by", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(
             ["tenant", "collection"],
             ["collections.tenant", "collections.name"],
@@ -548,6 +562,12 @@ def downgrade() -> None:
     op.drop_table("conversations")
     op.drop_table("sleep_runs")
     op.drop_table("keys")
+    op.drop_index(
+        "ix_collections_pending",
+        table_name="collections",
+        sqlite_where=sa.text("pending > 0"),
+        postgresql_where=sa.text("pending > 0"),
+    )
     op.drop_index(
         "ix_collections_due",
         table_name="collections",
