@@ -145,13 +145,25 @@ def _start(home: Home, plan: Plan, *, say: Say) -> Service:
     ports = choose(_wanted_port(home, plan))
     env = environment(home, ports, os.environ)
     say("starting Ray")
-    address = start_head(home, ports, env)
+    address = _head(home, ports, env, say=say)
     say("starting the models and the API")
     url = f"http://127.0.0.1:{ports.http}"
     _deploy(home, plan, url=url, port=ports.http, env={**env, "RAY_ADDRESS": address})
     service = _describe(home, plan, ports, address=address, url=url)
     record.write(service, home.service_file)
     return service
+
+
+def _head(home: Home, ports: Ports, env: dict[str, str], *, say: Say) -> str:
+    """Ray's address. It gives its node 30 s to start, too few on a busy machine: tried twice."""
+    try:
+        return start_head(home, ports, env)
+    except SlowwaveError:
+        say("Ray did not start in time; once more")
+        end_processes(home)
+        shutil.rmtree(home.ray_dir, ignore_errors=True)
+        home.ray_dir.mkdir()
+        return start_head(home, ports, env)
 
 
 def _wanted_port(home: Home, plan: Plan) -> int | None:

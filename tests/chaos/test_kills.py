@@ -16,6 +16,7 @@ from chaos_killer import STAGES, Killer
 
 from actors.records import Records, open_records
 from pipeline.messages import TenantId
+from pipeline.tenancy import KeyScope
 from serve.client import Client
 from serve.local.home import Home, home_at
 from serve.local.service import Plan, down, up
@@ -99,8 +100,8 @@ def admit(records: Records, tenants: Sequence[str]) -> dict[str, str]:
     now = datetime.now(UTC)
     for tenant in tenants:
         records.tenants.ensure_tenant(TenantId(tenant), now)
-        scopes = ("ingest", "read", "sleep")
-        records.tenants.add_key(TenantId(tenant), f"key-of-{tenant}", scopes=scopes, now=now)
+        scopes = (KeyScope.INGEST, KeyScope.READ)
+        records.keys.add(TenantId(tenant), f"key-of-{tenant}", scopes=scopes, now=now)
     return {tenant: f"key-of-{tenant}" for tenant in tenants}
 
 
