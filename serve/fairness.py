@@ -1,6 +1,6 @@
 """Which waiting texts a model reads next: urgent ones first, fair between owners, like lengths.
 
-Source: fair batches as in docs/architecture.md, "Models". Knows nothing of models, Ray and time.
+Knows nothing of models, Ray and time: a rule over lengths, owners and the order of arrival.
 """
 
 from bisect import bisect_left, insort

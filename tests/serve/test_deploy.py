@@ -1,5 +1,6 @@
 """What a start refuses, and how the first operator comes in."""
 
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -97,7 +98,12 @@ def test_a_secret_that_could_be_guessed_or_not_sent_is_refused(
 def test_no_process_of_ray_is_given_the_secrets(tmp_path: Path) -> None:
     mine = {"SLOWWAVE_ADMIN_KEY": FIRST, "SLOWWAVE_API_KEY": SECOND, "LANG": "C"}
 
-    given = environment(home_at(tmp_path), choose(), mine)
+    home = home_at(tmp_path)
+    home.prepare()
+    home.prepare_start()
+
+    given = environment(home, choose(), mine)
+    shutil.rmtree(home.runtime)
 
     assert given["LANG"] == "C"
     assert not {FIRST, SECOND} & set(given.values())
