@@ -48,16 +48,19 @@ class Batcher(Generic[R]):
         self,
         run: Callable[[Hashable, Sequence[str]], Sequence[R]],
         *,
-        queue: FairQueue[_Ticket[R]] | None = None,
+        max_texts: int = 32,
+        max_chars: int = 8_192,
         max_urgent: int = 2_000,
     ) -> None:
         """
         Args:
             run: one answer per text of one group; called in a thread, never twice at once.
+            max_texts: texts of one batch.
+            max_chars: characters of one batch; a longer text goes alone.
             max_urgent: urgent texts that may wait; one more is refused.
         """
         self._run = run
-        self._queue: FairQueue[_Ticket[R]] = FairQueue() if queue is None else queue
+        self._queue: FairQueue[_Ticket[R]] = FairQueue(max_texts=max_texts, max_chars=max_chars)
         self._max_urgent = max_urgent
         self._worker: asyncio.Task[None] | None = None
 

@@ -5,7 +5,9 @@ application runs, or with exit code 1 and one line that says why it does not.
 """
 
 import argparse
+import os
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import ray
@@ -14,14 +16,18 @@ from ray import serve as ray_serve
 from ray.serve.config import HTTPOptions
 
 from actors.clock import SystemClock
-from actors.records import open_records
+from actors.records import Records, open_records
 from pipeline.errors import ConfigError, SlowwaveError
 from pipeline.messages import TenantId
+from pipeline.tenancy import KeyScope
 from serve.app import APP, build
 from serve.index_actor import NAMESPACE, open_index
-from serve.settings import AppSettings, load
+from serve.local.head import ADMIN_KEY
+from serve.settings import AccessSettings, AppSettings, load
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+OPERATOR = "operator"
+_SECRET_CHARS = 32
 
 
 def prepare_stores(settings: AppSettings) -> None:
@@ -31,6 +37,34 @@ def prepare_stores(settings: AppSettings) -> None:
     now = SystemClock().now()
     records.tenants.ensure_tenant(TenantId(settings.access.default_tenant), now=now)
     records.sleep.stop_running(now=now)
+    let_operator_in(records, settings.access, secret=os.environ.get(ADMIN_KEY), now=now)
+
+
+def let_operator_in(
+    records: Records, access: AccessSettings, *, secret: str | None, now: datetime
+) -> None:
+    """Makes ``secret`` the one key of the label ``operator``, of the default tenant, every scope.
+
+    The first key cannot come over the API, which asks for one; a secret of the environment is what
+    orchestrators hand out and rotate anyway, and only its digest is stored. Another secret at the
+    next start takes its place; none leaves the keys as they are.
+
+    Raises:
+        ConfigError: the secret is short, or keys are required and no operator would have one.
+        Conflict: the secret was revoked before, or is another tenant's key.
+    """
+    if secret is None:
+        if access.keys_required and not records.keys.has_operator(now=now):
+            raise ConfigError("keys are required and no operator has one yet", field=ADMIN_KEY)
+        return
+    if len(secret) < _SECRET_CHARS or not secret.isascii() or any(c.isspace() for c in secret):
+        raise ConfigError(
+            f"expected at least {_SECRET_CHARS} ASCII letters without spaces in {ADMIN_KEY}",
+            field=ADMIN_KEY,
+        )
+    tenant = TenantId(access.default_tenant)
+    scopes = list(KeyScope)
+    records.keys.rotate(tenant, secret, label=OPERATOR, scopes=scopes, grace_s=0.0, now=now)
 
 
 def wanted_host(config: Path, settings: AppSettings) -> str:
@@ -52,8 +86,8 @@ def wanted_host(config: Path, settings: AppSettings) -> str:
 def main(config: Path, *, home: Path, models_dir: Path, port: int) -> None:
     """Deploys and returns when every deployment runs. Raises SlowwaveError or RuntimeError."""
     settings = load(config, home=home, models_dir=models_dir)
-    prepare_stores(settings)
     host = wanted_host(config, settings)
+    prepare_stores(settings)
     ray.init(namespace=NAMESPACE, log_to_driver=False)
     ray_serve.start(proxy_location="HeadOnly", http_options=HTTPOptions(host=host, port=port))
     ray_serve.run(build(settings), name=APP, route_prefix="/")

@@ -54,7 +54,8 @@ class Compressor:
 
     def __init__(self, *, model: str, models_dir: Path, threads: int) -> None:
         self._compressor = load_compressor(model, models_dir=models_dir, threads=threads)
-        self._batcher: Batcher[Compressed] = Batcher(self._run)
+        # The model cuts its own batches by tokens; twice the texts fill them with short messages.
+        self._batcher: Batcher[Compressed] = Batcher(self._run, max_texts=64)
 
     def _run(self, rate: Hashable, texts: Sequence[str]) -> Sequence[Compressed]:
         return self._compressor.compress(texts, rate=cast(float, rate))

@@ -1,6 +1,6 @@
 """Which waiting texts a model reads next: urgent ones first, fair between owners, like lengths.
 
-Source: fair batches as in docs/architecture.md, "Models". Knows nothing of models, Ray and time.
+Knows nothing of models, Ray and time: a rule over lengths, owners and the order of arrival.
 """
 
 from bisect import bisect_left, insort
@@ -208,5 +208,5 @@ def _served(line: _Line[T]) -> int:
 
 
 def _is_like(size: int, other: int) -> bool:
-    """Whether padding one to the other at most doubles the work; very short texts always."""
-    return max(size, other) <= 2 * min(size, other) + 64
+    """Whether padding one to the other adds at most half; always for very short texts."""
+    return 2 * max(size, other) <= 3 * min(size, other) + 128

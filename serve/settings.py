@@ -80,7 +80,7 @@ class DeploymentSettings(Section):
     num_replicas: PositiveInt = 1
     num_cpus: Positive = 1.0
     num_gpus: Positive = 0.0
-    max_ongoing_requests: PositiveInt = 16
+    max_ongoing_requests: PositiveInt = 64
     max_queued_requests: PositiveInt = 1000
 
 

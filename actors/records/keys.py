@@ -70,7 +70,7 @@ class SqlKeys:
 
         Raises:
             NotFound: no such tenant, or no key of that label while ``scopes`` are not given.
-            Conflict: the key belongs to another tenant.
+            Conflict: the key belongs to another tenant, or was revoked before.
         """
         with writing(self._engine, EVERY_TENANT) as connection:
             old = connection.execute(_working(tenant, label, now)).all()
@@ -80,8 +80,10 @@ class SqlKeys:
             hashed = digest_of(key)
             row = {"tenant": tenant, "hash": hashed, "label": label, "scopes": granted}
             _add(connection, row | {"created_at": now, "expires_at": None})
+            if (new := key_of(_row(connection, hashed))).revoked_at is not None:
+                raise Conflict("this key was revoked before; choose another", field="key")
             _end(connection, [each for each in old if each.hash != hashed], grace_s, now)
-            return key_of(_row(connection, hashed))
+            return new
 
     def revoke(self, tenant: TenantId, key: str, *, now: datetime) -> None:
         """Ends the key; doing it twice changes nothing."""

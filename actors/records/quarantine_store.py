@@ -79,6 +79,7 @@ class SqlQuarantine:
                 "step": row.step + 1,  # a step that began before knows nothing of this message
                 "accepted": row.accepted + back,
                 "pending": row.pending + 1,
+                "flushed": min(row.flushed, held.sequence - 1),  # so a flush reaches it again
                 "waiting_since": row.waiting_since if row.accepted else now,
             }
             connection.execute(update(collections).where(is_collection(scope)).values(changes))

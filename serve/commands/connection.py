@@ -6,6 +6,7 @@ from pipeline.errors import StoreError
 from serve.client import Client
 from serve.local.home import Home, current_home
 from serve.local.service import recorded, stands
+from serve.operator_client import Operator
 
 
 def service_url(home: Home) -> str:
@@ -26,3 +27,8 @@ def service_url(home: Home) -> str:
 def connect(home: Home | None = None) -> Client:
     """A client of that service, with the key in ``SLOWWAVE_API_KEY`` if there is one."""
     return Client(service_url(home or current_home()), os.environ.get("SLOWWAVE_API_KEY"))
+
+
+def connect_operator(home: Home | None = None) -> Operator:
+    """The same, with the calls of operators and of those who look after a tenant."""
+    return Operator(service_url(home or current_home()), os.environ.get("SLOWWAVE_API_KEY"))

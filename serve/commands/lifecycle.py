@@ -9,7 +9,6 @@ import typer
 from rich.markup import escape
 
 from pipeline.errors import StoreError
-from serve.client import Client
 from serve.commands.connection import service_url
 from serve.commands.screen import JsonOption, Screen, table
 from serve.local.home import Home, current_home, models_dir
@@ -17,6 +16,7 @@ from serve.local.plan import planned
 from serve.local.service import Started, recorded
 from serve.local.service import down as end_service
 from serve.local.service import up as start_service
+from serve.operator_client import Operator, Report
 from serve.replies import Collection
 from serve.version import VERSION
 
@@ -65,20 +65,23 @@ def down(as_json: JsonOption = False) -> None:
 
 
 def status(as_json: JsonOption = False) -> None:
-    """Show the service and how far its collections are."""
+    """Show the service, how far each tenant's messages are, and its collections."""
     screen, home = Screen(as_json=as_json), current_home()
     url = service_url(home)
-    with Client(url, os.environ.get("SLOWWAVE_API_KEY"), attempts=2) as client:
+    with Operator(url, os.environ.get("SLOWWAVE_API_KEY"), attempts=2) as client:
         is_ready = client.is_ready()
+        reports = client.ingest_reports() if is_ready else []
         collections = client.collections() if is_ready else []
     dashboard = _dashboard(home, url)
     if as_json:
         head = {"version": VERSION, "url": url, "ready": is_ready, "dashboard": dashboard}
-        screen.document({**head, "home": str(home.path), "collections": collections})
+        shown = {"home": str(home.path), "tenants": reports, "collections": collections}
+        screen.document({**head, **shown})
         return
     if not is_ready:
         raise StoreError(f"the service at {url} runs but is not ready; see `slowwave doctor`")
     screen.out.print(f"Slowwave {VERSION} at {url}  (API: {url}/docs, Ray: {dashboard or '-'})")
+    screen.out.print(_reports_table(reports))
     screen.out.print(_collections_table(collections))
 
 
@@ -127,3 +130,21 @@ def _collections_table(collections: list[Collection]) -> object:
         for each in collections
     ]
     return table("", columns, rows)
+
+
+def _reports_table(reports: list[Report]) -> object:
+    columns = ("tenant", "accepted", "pending", "oldest", "extracted", "quarantined", "dropped")
+    rows = [
+        (
+            each["tenant"],
+            each["accepted"],
+            each["pending"],
+            "-" if (age := each["oldest_pending_age_s"]) is None else f"{age:.0f} s",
+            each["extracted"],
+            each["quarantined"],
+            each["dropped"],
+        )
+        for each in reports
+    ]
+    failed = [f"{n} x {reason}" for each in reports for reason, n in each["failures"].items()]
+    return table("in quarantine: " + "; ".join(failed) if failed else "", columns, rows)

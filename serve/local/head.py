@@ -21,6 +21,8 @@ from serve.local.processes import MARK
 from serve.local.proxy import proxy_variables
 
 LOGICAL_CPUS = 12
+ADMIN_KEY = "SLOWWAVE_ADMIN_KEY"
+SECRETS = (ADMIN_KEY, "SLOWWAVE_API_KEY")
 _HEAD_TIMEOUT_S = 90.0
 _OBJECT_STORE_BYTES = 512 * 1024 * 1024
 _TAIL_LINES = 15
@@ -86,8 +88,11 @@ def tail(log: Path) -> str:
 
 
 def _is_foreign(name: str) -> bool:
-    """Whether a variable of the caller would tie us to another Ray or change how ours is run."""
-    return name.startswith("RAY_") and name[4:5].isupper()
+    """Whether a variable of the caller would tie us to another Ray, or is a secret of the caller's.
+
+    Every process of Ray could read it; only the deployer is given the operator's key.
+    """
+    return (name.startswith("RAY_") and name[4:5].isupper()) or name in SECRETS
 
 
 def _ray_variables(home: Home) -> dict[str, str]:

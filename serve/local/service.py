@@ -17,7 +17,7 @@ import psutil
 
 from pipeline.errors import ConfigError, SlowwaveError
 from serve.local import record
-from serve.local.head import environment, spawn, start_head, tail
+from serve.local.head import ADMIN_KEY, environment, spawn, start_head, tail
 from serve.local.home import Home
 from serve.local.ports import Ports, choose
 from serve.local.processes import end_processes, is_alive, own_processes
@@ -148,7 +148,8 @@ def _start(home: Home, plan: Plan, *, say: Say) -> Service:
     address = _head(home, ports, env, say=say)
     say("starting the models and the API")
     url = f"http://127.0.0.1:{ports.http}"
-    _deploy(home, plan, url=url, port=ports.http, env={**env, "RAY_ADDRESS": address})
+    secret = {name: value for name, value in os.environ.items() if name == ADMIN_KEY}
+    _deploy(home, plan, url=url, port=ports.http, env={**env, **secret, "RAY_ADDRESS": address})
     service = _describe(home, plan, ports, address=address, url=url)
     record.write(service, home.service_file)
     return service

@@ -16,6 +16,7 @@ from actors.records import Records, migrate, open_records
 from pipeline.messages import TenantId
 from pipeline.settings import LimitSettings, RecallSettings
 from pipeline.state import SleepRun
+from pipeline.tenancy import KeyScope
 from serve.gate import Access
 from serve.index import InlineIndex
 from serve.ingest import IngestWorker
@@ -25,6 +26,7 @@ from serve.service import Memory
 from serve.sleeping import Sleep
 from serve.walk import Walk, WalkSettings
 
+BOSS = "sw_operators-key-of-the-tests-0123456789"
 NOW = datetime(2025, 6, 1, 12, tzinfo=UTC)
 
 
@@ -47,6 +49,7 @@ class House:
     client: TestClient
     records: Records
     worker: IngestWorker
+    clock: FixedClock
 
     def work(self) -> None:
         """Ingest rounds until nothing is due."""
@@ -56,6 +59,19 @@ class House:
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
+    """The local profile: who has no key is the default tenant."""
+    yield from _houses(tmp_path, keys_required=False)
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> Iterator[House]:
+    """A service that asks everybody for a key; the operator's is ``BOSS``."""
+    for house in _houses(tmp_path, keys_required=True):
+        house.records.keys.add(TenantId("default"), BOSS, scopes=list(KeyScope), now=NOW)
+        yield house
+
+
+def _houses(tmp_path: Path, *, keys_required: bool) -> Iterator[House]:
     url = f"sqlite:///{tmp_path / 'records.sqlite'}"
     migrate(url)
     records = open_records(url)
@@ -76,7 +92,7 @@ def house(tmp_path: Path) -> Iterator[House]:
         model=embedder.model,
         tokenizer=tokenizer,
         clock=clock,
-        access=Access(keys_required=False, default_tenant=TenantId("default")),
+        access=Access(keys_required=keys_required, default_tenant=TenantId("default")),
         recall=RecallSettings(),
     )
     sleep = Sleep(store=records.sleep, runner=NoRunner(records), index=index, clock=clock)
@@ -103,7 +119,11 @@ def house(tmp_path: Path) -> Iterator[House]:
         poll_s=0.01,
         attempts=3,
     )
-    api = build_api(memory, sleep, limits=LimitSettings(batch_messages=50, message_chars=100_000))
+    api = build_api(
+        memory,
+        sleep,
+        limits=LimitSettings(batch_messages=50, message_chars=100_000, body_bytes=2_000_000),
+    )
     with TestClient(api) as client:
-        yield House(client=client, records=records, worker=worker)
+        yield House(client=client, records=records, worker=worker, clock=clock)
     edge.close()

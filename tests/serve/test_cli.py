@@ -54,7 +54,53 @@ COLLECTION = {
     "quarantined": 0,
     "index_lag": 0,
 }
+KEY = {
+    "id": "a1b2",
+    "label": "default",
+    "scopes": ["ingest", "read"],
+    "created_at": "2025-05-08T12:00:00Z",
+    "expires_at": None,
+    "revoked_at": None,
+    "last_used_at": None,
+}
+TENANT = {
+    "name": "acme",
+    "created_at": "2025-05-08T12:00:00Z",
+    "disabled_at": None,
+    "quotas": {"messages_per_minute": 60, "stored_entries": None, "lag_messages": 100},
+    "keys": [KEY],
+}
+REPORT = {
+    "tenant": "acme",
+    "accepted": 3,
+    "pending": 1,
+    "oldest_pending_age_s": 2.5,
+    "extracted": 1,
+    "quarantined": 1,
+    "dropped": 0,
+    "failures": {"[bold]cut short": 1},
+}
+HELD = {
+    "collection": "ana",
+    "message": {"id": "m1", "sequence": 4, "content": "我喜欢[b]苹果"},
+    "state": "held",
+    "reason": "[bold]cut short",
+    "quarantined_at": "2025-05-08T12:00:00Z",
+    "settled_at": None,
+    "settled_by": None,
+}
+DROPPED = {**HELD, "state": "dropped", "settled_at": "2025-05-09T12:00:00Z", "settled_by": "key"}
 ANSWERS: dict[str, list[Answer | None]] = {
+    "GET /v1/ingest": [Answer(body={"tenants": [REPORT]})],
+    "GET /v1/tenants": [Answer(body={"tenants": [TENANT]})],
+    "POST /v1/tenants": [Answer(201, {"tenant": TENANT, "secret": "sw_secret"})],
+    "POST /v1/tenants/acme/keys": [Answer(201, {"secret": "sw_secret", "key": KEY})],
+    "POST /v1/tenants/acme/disable": [Answer(body=TENANT)],
+    "POST /v1/tenants/acme/enable": [Answer(body=TENANT)],
+    "PATCH /v1/tenants/acme/quotas": [Answer(body=TENANT)],
+    "GET /v1/quarantine": [Answer(body={"items": [HELD]})],
+    "POST /v1/quarantine/m1/retry": [Answer(body={**DROPPED, "state": "retried"})],
+    "POST /v1/quarantine/m1/drop": [Answer(body=DROPPED)],
     "GET /readyz": [Answer()],
     "GET /v1/collections": [Answer(body={"collections": [COLLECTION]})],
     "GET /v1/collections/ana": [Answer(body=COLLECTION)],
@@ -91,6 +137,15 @@ EVERY_COMMAND = [
     ["redo", "r1"],
     ["version"],
     ["models", "list"],
+    ["tenants", "list"],
+    ["tenants", "create", "acme", "--scope", "read", "--lag-messages", "9"],
+    ["tenants", "rotate-key", "acme", "--grace-s", "60"],
+    ["tenants", "quota", "acme", "--messages-per-minute", "0"],
+    ["tenants", "disable", "acme"],
+    ["tenants", "enable", "acme"],
+    ["quarantine", "list", "--collection", "ana"],
+    ["quarantine", "retry", "--all"],
+    ["quarantine", "drop", "m1"],
 ]
 
 
@@ -300,3 +355,25 @@ def test_doctor_names_what_is_lacking(home: Path) -> None:
     assert done.returncode == 1
     assert "model: embedder" in found["lacks"]
     assert {"python", "packages", "disk", "memory", "ports"} <= {c["name"] for c in found["checks"]}
+
+
+def test_a_new_tenants_key_is_printed_and_its_quotas_are_sent(
+    served: Script, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["tenants", "create", "acme", "--scope", "read", "--stored-entries", "0"]
+
+    assert run(words) == 0
+
+    assert "sw_secret" in capsys.readouterr().out
+    assert served.asked[-1].body == {
+        "name": "acme",
+        "scopes": ["read"],
+        "quotas": {"stored_entries": None},
+    }
+
+
+@pytest.mark.parametrize("words", [["retry"], ["drop"], ["drop", "m1", "--all"]])
+def test_quarantine_asks_which_messages_are_meant(served: Script, words: list[str]) -> None:
+    assert run(["quarantine", *words]) == 1
+
+    assert not served.asked
