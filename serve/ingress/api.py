@@ -10,8 +10,10 @@ from serve.ingress import errors
 from serve.ingress.access import Caller
 from serve.ingress.collections import message_routes, recall_routes
 from serve.ingress.entries import entry_routes
+from serve.ingress.lifecycle import lifecycle_routes
 from serve.ingress.sleep import sleep_routes
 from serve.ingress.views import HealthOut
+from serve.lifecycle import Lifecycle
 from serve.service import Memory
 from serve.sleeping import Sleep
 from serve.version import VERSION
@@ -19,7 +21,9 @@ from serve.version import VERSION
 Next = Callable[[Request], Awaitable[Response]]
 
 
-def build_api(memory: Memory, sleep: Sleep, *, limits: LimitSettings) -> FastAPI:
+def build_api(
+    memory: Memory, sleep: Sleep, lifecycle: Lifecycle, *, limits: LimitSettings
+) -> FastAPI:
     """The application's routes, errors and limits."""
     api = FastAPI(title="Slowwave", version=VERSION, description=__doc__)
     errors.install(api)
@@ -28,6 +32,7 @@ def build_api(memory: Memory, sleep: Sleep, *, limits: LimitSettings) -> FastAPI
     api.include_router(recall_routes(memory, caller))
     api.include_router(entry_routes(memory, caller))
     api.include_router(sleep_routes(memory, sleep, caller))
+    api.include_router(lifecycle_routes(lifecycle, caller))
     _health(api, memory)
     _limit_body(api, limits.body_bytes)
     return api

@@ -20,6 +20,7 @@ from serve.index import InlineIndex
 from serve.ingest import IngestWorker, Walk, WalkSettings
 from serve.ingress.api import build_api
 from serve.inline import InlineModels
+from serve.lifecycle import EmbeddingModel, Lifecycle
 from serve.service import Access, Memory
 from serve.sleeping import Sleep
 
@@ -45,6 +46,7 @@ class House:
     client: TestClient
     records: Records
     worker: IngestWorker
+    home: Path
 
     def work(self) -> None:
         """Ingest rounds until nothing is due."""
@@ -60,7 +62,7 @@ def house(tmp_path: Path) -> Iterator[House]:
     records.tenants.ensure_tenant(TenantId("default"), now=NOW)
     embedder, tokenizer, clock = FakeEmbedder(), FakeTokenizer(), FixedClock(NOW)
     edge = EdgeIndex(tmp_path / "index", dim=embedder.dim)
-    index = InlineIndex(edge, records.outbox)
+    index = InlineIndex(edge, records.outbox, records.index_source)
     models = InlineModels(
         embedder=embedder,
         compressor=FakeCompressor(),
@@ -99,7 +101,15 @@ def house(tmp_path: Path) -> Iterator[House]:
         idle_s=3600,
         poll_s=0.01,
     )
-    api = build_api(memory, sleep, limits=LimitSettings(batch_messages=50, message_chars=100_000))
+    lifecycle = Lifecycle(
+        records=records,
+        index=index,
+        model=EmbeddingModel(name=embedder.model, width=embedder.dim),
+        clock=clock,
+    )
+    api = build_api(
+        memory, sleep, lifecycle, limits=LimitSettings(batch_messages=50, message_chars=100_000)
+    )
     with TestClient(api) as client:
-        yield House(client=client, records=records, worker=worker)
+        yield House(client=client, records=records, worker=worker, home=tmp_path)
     edge.close()
