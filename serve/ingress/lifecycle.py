@@ -18,7 +18,6 @@ from serve.ingress.views import View
 from serve.lifecycle import Lifecycle
 
 _CHUNK_BYTES = 64 * 1024
-_SPOOL_BYTES = 1024 * 1024
 NDJSON = "application/x-ndjson"
 
 Sources = Literal["redact", "entries"]
@@ -152,7 +151,7 @@ def _move(routes: APIRouter, lifecycle: Lifecycle, caller: Caller) -> None:
     async def import_collection(
         request: Request, scope: Annotated[Scope, Depends(caller.scope)]
     ) -> ImportedOut:
-        with tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES) as file:
+        with tempfile.TemporaryFile() as file:
             async for some in request.stream():
                 file.write(some)
             return ImportedOut.of(await lifecycle.load(scope, file))

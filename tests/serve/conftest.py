@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
 from actors.extractive import ExtractiveSummariser
-from actors.fakes import FakeAttention, FakeCompressor, FakeEmbedder, FakeTokenizer, FixedClock
+from actors.fakes import FakeAttention, FakeCompressor, FakeEmbedder, FakeTokenizer
 from actors.index_edge import EdgeIndex
 from actors.records import Records, migrate, open_records
 from pipeline.messages import TenantId
@@ -25,6 +25,19 @@ from serve.service import Access, Memory
 from serve.sleeping import Sleep
 
 NOW = datetime(2025, 6, 1, 12, tzinfo=UTC)
+
+
+class MovingClock:
+    """Stands still until it is told that days pass."""
+
+    def __init__(self, at: datetime) -> None:
+        self._at = at
+
+    def now(self) -> datetime:
+        return self._at
+
+    def pass_days(self, days: int) -> None:
+        self._at += timedelta(days=days)
 
 
 class NoRunner:
@@ -47,6 +60,8 @@ class House:
     records: Records
     worker: IngestWorker
     home: Path
+    clock: MovingClock
+    embedder: FakeEmbedder
 
     def work(self) -> None:
         """Ingest rounds until nothing is due."""
@@ -60,7 +75,7 @@ def house(tmp_path: Path) -> Iterator[House]:
     migrate(url)
     records = open_records(url)
     records.tenants.ensure_tenant(TenantId("default"), now=NOW)
-    embedder, tokenizer, clock = FakeEmbedder(), FakeTokenizer(), FixedClock(NOW)
+    embedder, tokenizer, clock = FakeEmbedder(), FakeTokenizer(), MovingClock(NOW)
     edge = EdgeIndex(tmp_path / "index", dim=embedder.dim)
     index = InlineIndex(edge, records.outbox, records.index_source)
     models = InlineModels(
@@ -111,5 +126,12 @@ def house(tmp_path: Path) -> Iterator[House]:
         memory, sleep, lifecycle, limits=LimitSettings(batch_messages=50, message_chars=100_000)
     )
     with TestClient(api) as client:
-        yield House(client=client, records=records, worker=worker, home=tmp_path)
+        yield House(
+            client=client,
+            records=records,
+            worker=worker,
+            home=tmp_path,
+            clock=clock,
+            embedder=embedder,
+        )
     edge.close()
