@@ -13,7 +13,19 @@ from collections.abc import Sequence
 import typer
 
 from pipeline.errors import SlowwaveError, StoreError
-from serve.commands import demo, doctor, evaluation, ingest, lifecycle, models, recall, sleeping
+from serve.commands import (
+    demo,
+    doctor,
+    erasing,
+    evaluation,
+    ingest,
+    lifecycle,
+    models,
+    moving,
+    recall,
+    sleeping,
+    upkeep,
+)
 from serve.commands.screen import print_document
 
 _FAILED, _USAGE, _NO_SERVICE, _INTERRUPTED = 1, 2, 3, 130
@@ -29,7 +41,8 @@ def build() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for group in (lifecycle, demo, ingest, recall, sleeping, models, doctor, evaluation):
+    groups = (lifecycle, demo, ingest, recall, sleeping, models, doctor, evaluation)
+    for group in (*groups, erasing, moving, upkeep):
         group.register(app)
     return app
 
