@@ -15,7 +15,6 @@ from actors.records import Records
 from actors.records.erasure import Erased
 from actors.records.imports import Imported
 from actors.records.wiping import wipe_files
-from pipeline.errors import SlowwaveError
 from pipeline.ids import EntryId
 from pipeline.messages import Scope, TenantId
 from pipeline.ports import Clock
@@ -166,11 +165,14 @@ class Lifecycle:
         await self.wipe()
 
     async def run(self, *, every_s: float = UPKEEP_S) -> None:
-        """Upkeep until cancelled; a failing one is logged and tried again."""
+        """Upkeep until cancelled; a failing one is logged and tried again.
+
+        What it owes stays in the record store: unwiped tombstones, unredacted messages.
+        """
         while True:
             try:
                 await self.upkeep()
-            except SlowwaveError as error:
+            except Exception as error:  # the index' actor may be restarting: not our error tree
                 log.error("upkeep failed: %s", type(error).__name__)
             await asyncio.sleep(every_s)
 

@@ -62,6 +62,7 @@ class House:
     home: Path
     clock: MovingClock
     embedder: FakeEmbedder
+    edge: EdgeIndex
 
     def work(self) -> None:
         """Ingest rounds until nothing is due."""
@@ -133,5 +134,6 @@ def house(tmp_path: Path) -> Iterator[House]:
             home=tmp_path,
             clock=clock,
             embedder=embedder,
+            edge=edge,
         )
     edge.close()

@@ -3,15 +3,17 @@
 import json
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipeline.entries import Update, Writer
-from pipeline.ids import EntryId, RunId
+from pipeline.entries import Kind, Status, Update, Writer
+from pipeline.ids import EntryId, RunId, point_id
 from pipeline.messages import Scope, TenantId
-from pipeline.state import LedgerItem, SleepRun, Weighed
+from pipeline.recall.lexical import sparse_passage
+from pipeline.state import IndexPoint, LedgerItem, SleepRun, Weighed
 
 MARA = "/v1/collections/mara"
 OLA = "/v1/collections/ola"
@@ -320,18 +322,54 @@ def test_messages_kept_long_enough_lose_their_words_and_entries_stay(house: Any)
     assert "Quetzalwing" in entry_about(house, "heron")["text"]
 
 
-def test_a_missing_and_an_extra_point_are_found_and_repaired(house: Any) -> None:
+def test_what_differs_is_found_and_what_is_derived_is_repaired(house: Any) -> None:
     fill(house, MARA, PLAIN, *SECRETS)
-    database = sqlite3.connect(house.home / "records.sqlite")
-    database.execute("DELETE FROM entry_vectors WHERE entry = ?", [entry_about(house, "鹭")["id"]])
-    database.execute("UPDATE collections SET pending = 7")
-    database.commit()
-    database.close()
+    ids = [point.id for point in house.edge.scan(HOME)]
+    kept, moved = house.edge.points(ids[:2]).values()
+    house.edge.delete(ids[:1])
+    house.edge.upsert([stray(house, "nobody"), replace(stray(house, moved.entry), id=moved.id)])
+    change(house, "UPDATE collections SET pending = 7")
+    change(house, "UPDATE entries SET sources = '[\"nowhere\"]' WHERE id = ?", kept.entry)
 
     found = house.client.post("/v1/fsck").json()["differences"]
     house.client.post("/v1/fsck", json={"repair": True})
     left = house.client.post("/v1/fsck", json={"collection": "mara"}).json()["differences"]
 
-    assert sorted({each["kind"] for each in found}) == ["no vector", "wrong counter"]
-    assert {each["kind"] for each in left} == {"no vector"}
+    assert sorted(each["kind"] for each in found) == [
+        "extra point",
+        "extra point",  # what stands in the place of another says that it is another version
+        "missing point",
+        "unknown source",
+        "wrong counter",
+        "wrong payload",
+    ]
+    assert [each["kind"] for each in left] == ["unknown source"]
     assert house.client.post(f"{MARA}/reindex").json() == {"points": 3}
+
+
+def stray(house: Any, entry: str) -> IndexPoint:
+    """A point that no entry asks for."""
+    now = house.clock.now()
+    return IndexPoint(
+        id=point_id(EntryId(entry), 9),
+        scope=HOME,
+        entry=EntryId(entry),
+        version=9,
+        current=True,
+        status=Status.ACTIVE,
+        kind=Kind.FACT,
+        speaker="",
+        said_at=now,
+        valid_from=now,
+        valid_to=None,
+        dense=house.embedder.embed(["x"], purpose="passage")[0],
+        lexical=sparse_passage("x"),
+    )
+
+
+def change(house: Any, statement: str, *values: str) -> None:
+    """Breaks something behind the service's back."""
+    database = sqlite3.connect(house.home / "records.sqlite")
+    database.execute(statement, values)
+    database.commit()
+    database.close()
