@@ -6,6 +6,7 @@ equal those of a server. A folder has one owner at a time.
 """
 
 import json
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,10 +30,11 @@ from actors.index_shape import (
     payload,
     query_conditions,
     scope_conditions,
+    stored_point,
 )
 from pipeline.errors import StoreError
 from pipeline.messages import Scope
-from pipeline.state import IndexHit, IndexHits, IndexPoint, IndexQuery
+from pipeline.state import IndexHit, IndexHits, IndexPoint, IndexQuery, StoredPoint
 
 _CONFIG_FILE = "edge_config.json"
 _CHUNK = 1000
@@ -52,21 +54,28 @@ class EdgeIndex:
         self._dim = dim
         self._check_folder()
         with self._translated():
-            self._shard = qdrant.EdgeShard.load(str(self._folder), _config(dim))
-            self._ensure_fields()
+            self._shard = _open(self._folder, dim)
+        self._next: qdrant.EdgeShard | None = None
 
     def upsert(self, points: Sequence[IndexPoint]) -> None:
         """Writes the points through the engine's log: a kill loses none of them."""
         check_vectors([point.dense for point in points], dim=self._dim)
         for start in range(0, len(points), _CHUNK):
             stored = [_stored(point) for point in points[start : start + _CHUNK]]
-            with self._translated():
-                self._shard.update(qdrant.UpdateOperation.upsert_points(stored))
+            self._update(qdrant.UpdateOperation.upsert_points(stored))
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Removes the points; unknown ids are no error. ``optimise`` frees their space."""
+        """Removes the points; unknown ids are no error.
+
+        Their bytes stay in the engine's log and segments until the index is rebuilt.
+        """
+        self._update(qdrant.UpdateOperation.delete_points(list(ids)))
+
+    def _update(self, operation: qdrant.UpdateOperation) -> None:
         with self._translated():
-            self._shard.update(qdrant.UpdateOperation.delete_points(list(ids)))
+            self._shard.update(operation)
+            if self._next is not None:
+                self._next.update(operation)
 
     def search(self, queries: Sequence[IndexQuery]) -> list[IndexHits]:
         """Per query the best dense and lexical hits, best first, ties broken by entry id."""
@@ -79,6 +88,75 @@ class EdgeIndex:
         request = qdrant.CountRequest(exact=True, filter=within)
         with self._translated():
             return self._shard.count(request)
+
+    def points(self, ids: Sequence[str]) -> dict[str, StoredPoint]:
+        """Those of the ids that the index holds, as they lie there."""
+        with self._translated():
+            found = self._shard.retrieve(list(ids), True, True)
+        return {one.id: one for one in map(_point, found)}
+
+    def scan(
+        self, scope: Scope | None = None, *, after: str | None = None, limit: int = 1000
+    ) -> list[StoredPoint]:
+        """Points by id, those above ``after``; empty at the end."""
+        request = qdrant.ScrollRequest(
+            offset=after,  # the engine begins with it
+            limit=limit + 1,
+            filter=None if scope is None else _filter(scope_conditions(scope)),
+            with_payload=True,
+            with_vector=True,
+        )
+        with self._translated():
+            found, _next = self._shard.scroll(request)
+        return [one for one in map(_point, found) if one.id != after][:limit]
+
+    def begin_rebuild(self, token: str) -> None:
+        """Starts a second shard beside this one, which is searched meanwhile."""
+        with self._translated():
+            self._give_up()
+            self._next = _open(self._next_folder, self._dim)
+
+    def rebuild(self, points: Sequence[IndexPoint]) -> None:
+        """Writes points to the second shard only."""
+        check_vectors([point.dense for point in points], dim=self._dim)
+        if self._next is None:
+            raise StoreError("no rebuild of the index was begun")
+        for start in range(0, len(points), _CHUNK):
+            stored = [_stored(point) for point in points[start : start + _CHUNK]]
+            with self._translated():
+                self._next.update(qdrant.UpdateOperation.upsert_points(stored))
+
+    def end_rebuild(self) -> None:
+        """Puts the second shard in the place of the first, whose files are removed.
+
+        A process that is killed on the way leaves one of the two, which the next one opens.
+        """
+        if self._next is None:
+            raise StoreError("no rebuild of the index was begun")
+        with self._translated():
+            self._next.flush()
+            self._next.close()
+            self._shard.close()
+            self._next = None
+            self._folder.rename(self._last_folder)
+            self._next_folder.rename(self._folder)
+            self._shard = _open(self._folder, self._dim)
+            shutil.rmtree(self._last_folder)
+
+    @property
+    def _next_folder(self) -> Path:
+        return self._folder.with_name(f"{self._folder.name}.next")
+
+    @property
+    def _last_folder(self) -> Path:
+        return self._folder.with_name(f"{self._folder.name}.last")
+
+    def _give_up(self) -> None:
+        if self._next is not None:
+            self._next.close()
+            self._next = None
+        if self._next_folder.exists():
+            shutil.rmtree(self._next_folder)
 
     def flush(self) -> None:
         """Writes everything to the disk: after it, a power loss loses nothing either."""
@@ -97,9 +175,19 @@ class EdgeIndex:
         """Flushes and gives the folder up; doing it twice changes nothing."""
         with self._translated():
             self._shard.close()
+            self._give_up()
+
+    def _settle_folders(self) -> None:
+        """Ends what a killed rebuild left: a full second shard takes its place, another goes."""
+        if self._last_folder.exists() and not self._folder.exists():
+            self._next_folder.rename(self._folder)
+        for remains in (self._last_folder, self._next_folder):
+            if remains.exists():
+                shutil.rmtree(remains)
 
     def _check_folder(self) -> None:
         try:
+            self._settle_folders()
             self._folder.mkdir(parents=True, exist_ok=True)
             config = self._folder / _CONFIG_FILE
             stored = json.loads(config.read_text()) if config.exists() else None
@@ -108,12 +196,6 @@ class EdgeIndex:
         if stored is not None:
             where = f"the index folder {self._folder}"
             check_width(_width(stored), dim=self._dim, where=where)
-
-    def _ensure_fields(self) -> None:
-        known = self._shard.info().payload_schema
-        for field, schema in _field_indexes().items():
-            if field not in known:
-                self._shard.update(qdrant.UpdateOperation.create_field_index(field, schema))
 
     def _fetch(self, asks: Sequence[Ask]) -> list[list[IndexHit]]:
         if not asks:
@@ -132,6 +214,22 @@ class EdgeIndex:
             if "WouldBlock" in str(exc):
                 raise StoreError(f"the index folder {self._folder} is open elsewhere") from exc
             raise StoreError(f"the index folder {self._folder}: {exc}") from exc
+
+
+def _open(folder: Path, dim: int) -> qdrant.EdgeShard:
+    """The shard in the folder, made where there is none, with every field index."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shard = qdrant.EdgeShard.load(str(folder), _config(dim))
+    known = shard.info().payload_schema
+    for field, schema in _field_indexes().items():
+        if field not in known:
+            shard.update(qdrant.UpdateOperation.create_field_index(field, schema))
+    return shard
+
+
+def _point(record: qdrant.Record) -> StoredPoint:
+    vectors = record.vector if isinstance(record.vector, dict) else {}
+    return stored_point(record.id, record.payload, vectors.get(DENSE))
 
 
 def _config(dim: int) -> qdrant.EdgeConfig:

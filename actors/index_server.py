@@ -30,12 +30,15 @@ from actors.index_shape import (
     payload,
     query_conditions,
     scope_conditions,
+    stored_point,
 )
 from pipeline.errors import StoreError
 from pipeline.messages import Scope
-from pipeline.state import IndexHit, IndexHits, IndexPoint, IndexQuery
+from pipeline.state import IndexHit, IndexHits, IndexPoint, IndexQuery, StoredPoint
 
 _CHUNK = 256
+BUILD_FIELD = "build"
+"""The rebuild that wrote a point last; a point written since the last rebuild has none."""
 _ALREADY_EXISTS = 409
 _FOREIGN = (ApiException, QdrantException, httpx.HTTPError, grpc.RpcError, OSError, RuntimeError)
 
@@ -56,6 +59,7 @@ class ServerIndex:
         self._collection = collection
         self._dim = dim
         self._in_memory = client.init_options["location"] == ":memory:"
+        self._token: str | None = None
         self._exact = True if exact and not self._in_memory else None
         with self._translated():
             self._ensure_collection()
@@ -65,7 +69,7 @@ class ServerIndex:
         """Writes the points and waits until they can be found."""
         check_vectors([point.dense for point in points], dim=self._dim)
         for start in range(0, len(points), _CHUNK):
-            stored = [_stored(point) for point in points[start : start + _CHUNK]]
+            stored = [_stored(point, self._token) for point in points[start : start + _CHUNK]]
             with self._translated():
                 self._client.upsert(self._collection, stored, wait=True)
 
@@ -87,6 +91,49 @@ class ServerIndex:
         within = None if scope is None else _filter(scope_conditions(scope))
         with self._translated():
             return self._client.count(self._collection, count_filter=within, exact=True).count
+
+    def points(self, ids: Sequence[str]) -> dict[str, StoredPoint]:
+        """Those of the ids that the index holds, as they lie there."""
+        with self._translated():
+            found = self._client.retrieve(
+                self._collection, list(ids), with_payload=True, with_vectors=True
+            )
+        return {one.id: one for one in map(_point, found)}
+
+    def scan(
+        self, scope: Scope | None = None, *, after: str | None = None, limit: int = 1000
+    ) -> list[StoredPoint]:
+        """Points by id, those above ``after``; empty at the end."""
+        with self._translated():
+            found, _next = self._client.scroll(
+                self._collection,
+                scroll_filter=None if scope is None else _filter(scope_conditions(scope)),
+                offset=after,  # the server begins with it
+                limit=limit + 1,
+                with_payload=True,
+                with_vectors=True,
+            )
+        return [one for one in map(_point, found) if one.id != after][:limit]
+
+    def begin_rebuild(self, token: str) -> None:
+        """From now on every point that is written carries the token."""
+        self._token = token
+
+    def rebuild(self, points: Sequence[IndexPoint]) -> None:
+        """Writes points that must stay."""
+        if self._token is None:
+            raise StoreError("no rebuild of the index was begun")
+        self.upsert(points)
+
+    def end_rebuild(self) -> None:
+        """Removes every point without the token; their bytes go when the server next optimises."""
+        if self._token is None:
+            raise StoreError("no rebuild of the index was begun")
+        kept = models.FieldCondition(key=BUILD_FIELD, match=models.MatchValue(value=self._token))
+        with self._translated():
+            others = models.FilterSelector(filter=models.Filter(must_not=[kept]))
+            self._client.delete(self._collection, others, wait=True)
+        self._token = None
 
     def close(self) -> None:
         """Closes the client; doing it twice changes nothing."""
@@ -111,6 +158,10 @@ class ServerIndex:
                     LEXICAL: models.SparseVectorParams(modifier=models.Modifier.IDF)
                 },
                 hnsw_config=models.HnswConfigDiff(m=0, payload_m=16),
+                # Little that was removed stays on the server's disk.
+                optimizers_config=models.OptimizersConfigDiff(
+                    deleted_threshold=0.01, vacuum_min_vector_number=100
+                ),
             )
         except UnexpectedResponse as exc:
             if exc.status_code != _ALREADY_EXISTS:
@@ -150,12 +201,18 @@ def _field_indexes() -> dict[str, models.PayloadSchemaType | models.KeywordIndex
     }
 
 
-def _stored(point: IndexPoint) -> models.PointStruct:
+def _point(record: models.Record) -> StoredPoint:
+    vectors = record.vector if isinstance(record.vector, dict) else {}
+    return stored_point(record.id, record.payload, vectors.get(DENSE))
+
+
+def _stored(point: IndexPoint, token: str | None) -> models.PointStruct:
     lexical = models.SparseVector(
         indices=list(point.lexical.indices), values=list(point.lexical.values)
     )
     vectors = {DENSE: point.dense.tolist(), LEXICAL: lexical}
-    return models.PointStruct(id=point.id, vector=vectors, payload=dict(payload(point)))
+    fields = dict(payload(point)) | ({} if token is None else {BUILD_FIELD: token})
+    return models.PointStruct(id=point.id, vector=vectors, payload=fields)
 
 
 def _request(ask: Ask, *, exact: bool | None) -> models.QueryRequest:

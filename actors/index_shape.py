@@ -4,7 +4,7 @@ The two engines differ in how they break ties at a limit; ``answers`` asks again
 crosses it, so that both give the same hits in the same order.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -13,9 +13,9 @@ import numpy as np
 from pipeline.entries import Kind, Status
 from pipeline.errors import ConfigError, InputError
 from pipeline.ids import EntryId
-from pipeline.messages import Scope
+from pipeline.messages import Scope, TenantId
 from pipeline.ports import Vectors
-from pipeline.state import IndexHit, IndexHits, IndexPoint, IndexQuery
+from pipeline.state import IndexHit, IndexHits, IndexPoint, IndexQuery, StoredPoint
 
 DENSE: Literal["dense"] = "dense"
 LEXICAL: Literal["lexical"] = "lexical"
@@ -94,6 +94,24 @@ def hit(found: dict[str, object] | None, score: float) -> IndexHit:
         entry=EntryId(str(fields["entry"])),
         version=int(str(fields["version"])),
         score=round(float(score), SCORE_DIGITS) + 0.0,  # -0.0 becomes 0.0
+    )
+
+
+def stored_point(id_: object, found: Mapping[str, object] | None, dense: object) -> StoredPoint:
+    """A point read back whole; ``dense`` is its dense vector as the engine gives it."""
+    fields = {name: str(value) for name, value in (found or {}).items()}
+    return StoredPoint(
+        id=str(id_),
+        scope=Scope(
+            tenant=TenantId(fields.get("tenant", "")), collection=fields.get("collection", "")
+        ),
+        entry=EntryId(fields.get("entry", "")),
+        version=int(fields.get("version", "0")),
+        current=fields.get("current") == "1",
+        status=fields.get("status", ""),
+        kind=fields.get("kind", ""),
+        valid_to=fields.get("valid_to", ""),
+        dense=np.asarray([] if dense is None else dense, dtype=np.float32),
     )
 
 

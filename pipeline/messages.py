@@ -62,7 +62,10 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """An accepted message; ``sequence`` is its place in the collection, from 1."""
+    """An accepted message; ``sequence`` is its place in the collection, from 1.
+
+    ``redacted_at`` is when its words were taken out; then ``content`` is empty.
+    """
 
     id: MessageId
     sequence: int
@@ -77,6 +80,7 @@ class Message:
     metadata: Mapping[str, Json] = field(default_factory=dict)
     state: MessageState = MessageState.ACCEPTED
     compressed: str | None = None
+    redacted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,10 +39,14 @@ from pipeline.state import (
     Page,
     SleepRun,
     Snapshot,
+    StoredPoint,
     UndoItem,
 )
 
 Vectors = NDArray[np.float32]
+
+EntryKey = tuple[TenantId, EntryId]
+"""An entry among those of all tenants."""
 
 Purpose = Literal["query", "passage", "topic"]
 """What a vector is for: asking, being found, or comparing what two passages are about."""
@@ -151,6 +155,52 @@ class VectorIndex(Protocol):
 
     def count(self, scope: Scope | None = None) -> int:
         """Points of one scope, or of all."""
+        ...
+
+    def points(self, ids: Sequence[str]) -> dict[str, StoredPoint]:
+        """Those of the ids that the index holds, as they lie there."""
+        ...
+
+    def scan(
+        self, scope: Scope | None = None, *, after: str | None = None, limit: int = 1000
+    ) -> list[StoredPoint]:
+        """Points by id, those above ``after``; empty at the end."""
+        ...
+
+    def begin_rebuild(self, token: str) -> None:
+        """Starts to fill the index anew beside what it holds, which is searched meanwhile.
+
+        One begun before and not ended is given up. ``token`` was never used before.
+        """
+        ...
+
+    def rebuild(self, points: Sequence[IndexPoint]) -> None:
+        """Writes points that the new index must hold; ``upsert`` and ``delete`` reach it too."""
+        ...
+
+    def end_rebuild(self) -> None:
+        """From now on holds what was written since ``begin_rebuild``, and nothing else.
+
+        Where the files are ours, no byte of what was removed before is left in them.
+        """
+        ...
+
+
+class IndexSource(Protocol):
+    """What the index must hold, read from the record store."""
+
+    def page(
+        self, scope: Scope | None = None, *, after: EntryKey | None = None, limit: int = 500
+    ) -> list[OutboxItem]:
+        """Entries with all their versions, by tenant and id, those above ``after``."""
+        ...
+
+    def unknown(self, points: Sequence[StoredPoint]) -> list[StoredPoint]:
+        """Those of the points that belong to no version of an entry of their scope."""
+        ...
+
+    def pending(self, items: Sequence[OutboxItem]) -> set[EntryKey]:
+        """The items' entries that have changes the index has not taken."""
         ...
 
 
@@ -401,6 +451,12 @@ class SleepStore(Protocol):
         """Replies already given to (prompt hash, model)."""
         ...
 
-    def cache_decisions(self, decisions: Mapping[str, Decision], *, now: datetime) -> None:
-        """Remembers replies; the first one stays."""
+    def cache_decisions(
+        self, decisions: Mapping[str, Decision], *, scope: Scope, through: int, now: datetime
+    ) -> None:
+        """Remembers replies; the first one stays.
+
+        None is kept where something of the collection was erased after its write counter stood at
+        ``through``.
+        """
         ...

@@ -144,6 +144,35 @@ class IndexPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPoint:
+    """A point as it lies in the index; a field that it lacks is empty, 0 or false."""
+
+    id: str
+    scope: Scope
+    entry: EntryId
+    version: int
+    current: bool
+    status: str
+    kind: str
+    valid_to: str
+    dense: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something that does not agree; ``repaired`` says that it does now.
+
+    ``subject`` names what it is about, by table or point and id; never by a text.
+    """
+
+    kind: str
+    scope: Scope
+    subject: str
+    detail: str
+    repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexQuery:
     """What to look for in one scope: newest versions in ``statuses``, of ``kinds`` if given."""
 

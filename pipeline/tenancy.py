@@ -18,10 +18,11 @@ class KeyScope(StrEnum):
     INGEST = "ingest"
     READ = "read"
     SLEEP = "sleep"
+    ERASE = "erase"
     ADMIN = "admin"
 
 
-OWN_SCOPES = (KeyScope.INGEST, KeyScope.READ, KeyScope.SLEEP)
+OWN_SCOPES = (KeyScope.INGEST, KeyScope.READ, KeyScope.SLEEP, KeyScope.ERASE)
 """What a tenant's first key may do."""
 
 

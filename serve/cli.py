@@ -16,14 +16,17 @@ from pipeline.errors import SlowwaveError, StoreError
 from serve.commands import (
     demo,
     doctor,
+    erasing,
     evaluation,
     ingest,
     lifecycle,
     models,
+    moving,
     quarantine,
     recall,
     sleeping,
     tenants,
+    upkeep,
 )
 from serve.commands.screen import print_document
 
@@ -41,7 +44,7 @@ def build() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     groups = (lifecycle, demo, ingest, recall, sleeping, quarantine, tenants)
-    for group in (*groups, models, doctor, evaluation):
+    for group in (*groups, models, doctor, evaluation, erasing, moving, upkeep):
         group.register(app)
     return app
 

@@ -62,7 +62,7 @@ class Client:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         # The environment's proxies are for the world outside, not for a service on loopback.
         trust_env = "127.0.0.1" not in url and "localhost" not in url
-        self._http = httpx.Client(
+        self.http = httpx.Client(
             base_url=url, headers=headers, timeout=timeout_s, trust_env=trust_env
         )
         self._url = url
@@ -82,12 +82,12 @@ class Client:
 
     def close(self) -> None:
         """Give the connections back."""
-        self._http.close()
+        self.http.close()
 
     def is_ready(self) -> bool:
         """Whether stores and models answer."""
         try:
-            return self._http.get("/readyz", timeout=5.0).is_success
+            return self.http.get("/readyz", timeout=5.0).is_success
         except httpx.HTTPError:
             return False
 
@@ -116,7 +116,7 @@ class Client:
             "wait": wait,
         }
         key = idempotency_key or uuid.uuid4().hex
-        reply = self._call(
+        reply = self.call(
             "POST", _path(collection, "messages"), body=body, key=key, repeatable=True, wait=wait
         )
         return cast(replies.Accept, reply)
@@ -124,21 +124,21 @@ class Client:
     def flush(self, collection: str, *, wait: bool = False) -> replies.Flush:
         """Ask that everything accepted so far be extracted now."""
         path = _path(collection, "flush")
-        reply = self._call("POST", path, body={"wait": wait}, repeatable=True, wait=wait)
+        reply = self.call("POST", path, body={"wait": wait}, repeatable=True, wait=wait)
         return cast(replies.Flush, reply)
 
     def collections(self) -> list[replies.Collection]:
         """Every collection of the tenant, by name."""
-        reply = self._call("GET", "/v1/collections")
+        reply = self.call("GET", "/v1/collections")
         return cast(list[replies.Collection], reply["collections"])
 
     def collection(self, collection: str) -> replies.Collection:
         """How far one collection is. Raises NotFound."""
-        return cast(replies.Collection, self._call("GET", f"/v1/collections/{_quoted(collection)}"))
+        return cast(replies.Collection, self.call("GET", f"/v1/collections/{_quoted(collection)}"))
 
     def segments(self, collection: str) -> list[replies.Segment]:
         """The segments, by first sequence."""
-        reply = self._call("GET", _path(collection, "segments"))
+        reply = self.call("GET", _path(collection, "segments"))
         return cast(list[replies.Segment], reply["segments"])
 
     def messages(
@@ -146,7 +146,7 @@ class Client:
     ) -> list[replies.Message]:
         """Messages after a sequence, by sequence; at most 1,000."""
         query = {"after": str(after), "limit": str(limit)}
-        reply = self._call("GET", _path(collection, "messages"), query=query)
+        reply = self.call("GET", _path(collection, "messages"), query=query)
         return cast(list[replies.Message], reply["messages"])
 
     # Entries
@@ -163,7 +163,7 @@ class Client:
         query: dict[str, str | list[str]] = {"limit": str(limit), "status": list(statuses)}
         if cursor is not None:
             query["cursor"] = cursor
-        return cast(replies.Entries, self._call("GET", _path(collection, "entries"), query=query))
+        return cast(replies.Entries, self.call("GET", _path(collection, "entries"), query=query))
 
     def all_entries(
         self, collection: str, *, statuses: Sequence[str] = ()
@@ -195,7 +195,7 @@ class Client:
             "kinds": list(kinds),
             "explain": explain,
         }
-        reply = self._call("POST", _path(collection, "search"), body=body, repeatable=True)
+        reply = self.call("POST", _path(collection, "search"), body=body, repeatable=True)
         return cast(list[replies.Hit], reply["hits"])
 
     def context(
@@ -212,12 +212,12 @@ class Client:
             "budget_tokens": budget_tokens,
             "working_memory_tokens": working_memory_tokens,
         }
-        reply = self._call("POST", _path(collection, "context"), body=body, repeatable=True)
+        reply = self.call("POST", _path(collection, "context"), body=body, repeatable=True)
         return cast(replies.Context, reply)
 
     def entry(self, entry: str) -> replies.Entry:
         """An entry in its newest version."""
-        return cast(replies.Entry, self._call("GET", f"/v1/entries/{_quoted(entry)}"))
+        return cast(replies.Entry, self.call("GET", f"/v1/entries/{_quoted(entry)}"))
 
     def correct(
         self, entry: str, *, version: int, changes: Mapping[str, JsonValue]
@@ -228,12 +228,12 @@ class Client:
             Conflict: it is no longer at ``version``.
         """
         path = f"/v1/entries/{_quoted(entry)}"
-        reply = self._call("PATCH", path, body=dict(changes), if_match=version)
+        reply = self.call("PATCH", path, body=dict(changes), if_match=version)
         return cast(replies.Entry, reply)
 
     def history(self, entry: str) -> list[replies.Version]:
         """Every version of an entry, oldest first."""
-        reply = self._call("GET", f"/v1/entries/{_quoted(entry)}/history")
+        reply = self.call("GET", f"/v1/entries/{_quoted(entry)}/history")
         return cast(list[replies.Version], reply["versions"])
 
     # Sleep
@@ -243,19 +243,19 @@ class Client:
     ) -> replies.Run:
         """A started sleep run over what is due; a finished one when waiting."""
         body: dict[str, JsonValue] = {"dry_run": dry_run, "collection": collection, "wait": wait}
-        return cast(replies.Run, self._call("POST", "/v1/sleep/runs", body=body, wait=wait))
+        return cast(replies.Run, self.call("POST", "/v1/sleep/runs", body=body, wait=wait))
 
     def runs(self) -> list[replies.Run]:
         """Sleep runs, newest first."""
-        return cast(list[replies.Run], self._call("GET", "/v1/sleep/runs")["runs"])
+        return cast(list[replies.Run], self.call("GET", "/v1/sleep/runs")["runs"])
 
     def run(self, run: str) -> replies.Run:
         """One sleep run."""
-        return cast(replies.Run, self._call("GET", f"/v1/sleep/runs/{_quoted(run)}"))
+        return cast(replies.Run, self.call("GET", f"/v1/sleep/runs/{_quoted(run)}"))
 
     def decisions(self, run: str) -> list[replies.Decision]:
         """The ledger of a run, in the order it was written."""
-        reply = self._call("GET", f"/v1/sleep/runs/{_quoted(run)}/decisions")
+        reply = self.call("GET", f"/v1/sleep/runs/{_quoted(run)}/decisions")
         return cast(list[replies.Decision], reply["decisions"])
 
     def undo(self, run: str) -> list[replies.UndoItem]:
@@ -267,12 +267,12 @@ class Client:
         return self._walk(run, "redo")
 
     def _walk(self, run: str, verb: str) -> list[replies.UndoItem]:
-        reply = self._call("POST", f"/v1/sleep/runs/{_quoted(run)}/{verb}", body={})
+        reply = self.call("POST", f"/v1/sleep/runs/{_quoted(run)}/{verb}", body={})
         return cast(list[replies.UndoItem], reply["items"])
 
     # The wire
 
-    def _call(
+    def call(
         self,
         method: str,
         path: str,
@@ -284,8 +284,9 @@ class Client:
         repeatable: bool | None = None,
         wait: bool = False,
     ) -> dict[str, object]:
+        """One request's reply, repeated where that is safe; ``wait`` allows it minutes."""
         try:
-            request = self._http.build_request(
+            request = self.http.build_request(
                 method,
                 path,
                 json=body,
@@ -302,7 +303,7 @@ class Client:
         for attempt in range(attempts):
             is_last = attempt == attempts - 1
             try:
-                response = self._http.send(request)
+                response = self.http.send(request)
             except _BROKEN as exc:
                 if is_last:
                     raise StoreError(f"the service at {self._url} does not answer") from exc
@@ -313,7 +314,7 @@ class Client:
             if response.is_success:
                 return _document(response)
             if is_last or not _may_pass(response):
-                raise _error(response)
+                raise refused(response)
             self._pause(attempt, response.headers.get("Retry-After"))
         raise AssertionError("attempts is at least 1")
 
@@ -358,7 +359,7 @@ def _may_pass(response: httpx.Response) -> bool:
     return response.status_code in (429, 503) or is_proxys
 
 
-def _error(response: httpx.Response) -> SlowwaveError:
+def refused(response: httpx.Response) -> SlowwaveError:
     """The service's error as the class of its status."""
     fields = _error_fields(response)
     message = str(fields.get("message") or f"HTTP {response.status_code} from {response.url}")

@@ -1,13 +1,22 @@
 """The vector index as the service reaches it, and how it follows the record store."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Protocol
+import threading
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from pipeline.messages import Scope
-from pipeline.ports import Outbox, VectorIndex
+from pipeline.ports import EntryKey, IndexSource, Outbox, VectorIndex
+from pipeline.recall.compare import differences
 from pipeline.recall.points import points
-from pipeline.state import IndexHits, IndexQuery
+from pipeline.state import Difference, IndexHits, IndexQuery, OutboxItem, StoredPoint
+
+T = TypeVar("T")
+
+PAGE = 500
+"""Entries or points in one step of a rebuild or a check; searches pass in between."""
 
 
 class AsyncIndex(Protocol):
@@ -25,6 +34,17 @@ class AsyncIndex(Protocol):
         """Points of one scope, or of all."""
         ...
 
+    async def rebuild(self) -> None:
+        """Returns when the index holds what the record store says, and no byte of anything else.
+
+        Searchable meanwhile; a second one asked for during the first begins after it.
+        """
+        ...
+
+    async def check(self, scope: Scope | None = None, *, repair: bool = False) -> list[Difference]:
+        """Where index and record store differ; what was repaired says so."""
+        ...
+
 
 def drain(index: VectorIndex, outbox: Outbox, *, limit: int = 256) -> int:
     """Takes the oldest ``limit`` changes into the index; returns how many entries that were."""
@@ -35,19 +55,157 @@ def drain(index: VectorIndex, outbox: Outbox, *, limit: int = 256) -> int:
     return len(items)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """A rebuild that was asked for: the ``number``-th of the keeper that ``keeper`` names."""
+
+    keeper: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """Some of a check: its differences and where it goes on; None at the end."""
+
+    differences: tuple[Difference, ...]
+    cursor: EntryKey | str | None
+
+
+class IndexKeeper:
+    """The one that reads the outbox, writes the index and rebuilds it; one call at a time.
+
+    A page is read and written in one call, so nothing newer is overwritten by what it read.
+    """
+
+    def __init__(self, index: VectorIndex, outbox: Outbox, source: IndexSource) -> None:
+        self.index = index
+        self._outbox = outbox
+        self._source = source
+        self._id = uuid.uuid4().hex
+        self._finished = 0
+        self._is_running = False
+        self._after: EntryKey | None = None
+
+    def follow(self) -> int:
+        """Takes some of what is pending; 0 when nothing is left."""
+        return drain(self.index, self._outbox)
+
+    def ask_rebuild(self) -> Ticket:
+        """The next rebuild that begins after this call."""
+        return Ticket(keeper=self._id, number=self._finished + (2 if self._is_running else 1))
+
+    def rebuild_step(self, ticket: Ticket) -> bool | None:
+        """Does one page of the present rebuild; whether the ticket's is done.
+
+        Whoever waits for one drives it. None where the keeper began anew: ask again.
+        """
+        if ticket.keeper != self._id:
+            return None
+        if ticket.number <= self._finished:
+            return True
+        if not self._is_running:
+            self.index.begin_rebuild(uuid.uuid4().hex)
+            self._is_running, self._after = True, None
+        items = self._source.page(after=self._after, limit=PAGE)
+        if items:
+            self.index.rebuild([point for item in items for point in points(item)])
+            self._after = _key(items[-1])
+            return False
+        self.index.end_rebuild()
+        self._is_running = False
+        self._finished += 1
+        return ticket.number <= self._finished
+
+    def check_step(
+        self, scope: Scope | None, cursor: EntryKey | str | None, *, repair: bool
+    ) -> Checked:
+        """Compares one page: entries with their points first, then points with their entries.
+
+        Args:
+            cursor: None at the start, an entry's key among entries, a point's id among points.
+        """
+        if cursor is None or not isinstance(cursor, str):
+            return self._check_entries(scope, cursor, repair=repair)
+        return self._check_points(scope, cursor, repair=repair)
+
+    def _check_entries(
+        self, scope: Scope | None, after: EntryKey | None, *, repair: bool
+    ) -> Checked:
+        items = self._source.page(scope, after=after, limit=PAGE)
+        late = self._source.pending(items)
+        due = [item for item in items if _key(item) not in late]
+        wanted = [point for item in due for point in points(item)]
+        found = self.index.points([point.id for point in wanted])
+        differing = differences(due, wanted, found, repaired=repair)
+        if repair and differing:
+            self.index.upsert(wanted)
+        return Checked(differences=tuple(differing), cursor=_key(items[-1]) if items else "")
+
+    def _check_points(self, scope: Scope | None, after: str, *, repair: bool) -> Checked:
+        found = self.index.scan(scope, after=after or None, limit=PAGE)
+        unknown = self._source.unknown(found)
+        if repair:
+            self.index.delete([point.id for point in unknown])
+        return Checked(
+            differences=tuple(_extra(point, repaired=repair) for point in unknown),
+            cursor=found[-1].id if found else None,
+        )
+
+
+def _key(item: OutboxItem) -> EntryKey:
+    return item.scope.tenant, item.entry
+
+
+def _extra(point: StoredPoint, *, repaired: bool) -> Difference:
+    return Difference(
+        kind="extra point",
+        scope=point.scope,
+        subject=f"point {point.id}",
+        detail=f"no version {point.version} of entry {point.entry}",
+        repaired=repaired,
+    )
+
+
 class InlineIndex:
     """The index in this process: for tests and single-process runs."""
 
-    def __init__(self, index: VectorIndex, outbox: Outbox) -> None:
-        self._index = index
-        self._outbox = outbox
+    def __init__(self, index: VectorIndex, outbox: Outbox, source: IndexSource) -> None:
+        self._keeper = IndexKeeper(index, outbox, source)
+        self._lock = threading.Lock()
 
     async def search(self, queries: Sequence[IndexQuery]) -> list[IndexHits]:
-        return await asyncio.to_thread(self._index.search, queries)
+        return await self._call(lambda: self._keeper.index.search(queries))
 
     async def follow(self) -> None:
-        while await asyncio.to_thread(drain, self._index, self._outbox):
+        while await self._call(self._keeper.follow):
             pass
 
     async def count(self, scope: Scope | None = None) -> int:
-        return await asyncio.to_thread(self._index.count, scope)
+        return await self._call(lambda: self._keeper.index.count(scope))
+
+    async def rebuild(self) -> None:
+        ticket = self._keeper.ask_rebuild()
+        while not await self._call(lambda: self._keeper.rebuild_step(ticket)):
+            pass
+
+    async def check(self, scope: Scope | None = None, *, repair: bool = False) -> list[Difference]:
+        found: list[Difference] = []
+        cursor: EntryKey | str | None = None
+        while True:
+            checked = await self._call(self._checking(scope, cursor, repair))
+            found += checked.differences
+            cursor = checked.cursor
+            if cursor is None:
+                return found
+
+    def _checking(
+        self, scope: Scope | None, cursor: EntryKey | str | None, repair: bool
+    ) -> Callable[[], Checked]:
+        return lambda: self._keeper.check_step(scope, cursor, repair=repair)
+
+    async def _call(self, ask: Callable[[], T]) -> T:
+        def alone() -> T:
+            with self._lock:
+                return ask()
+
+        return await asyncio.to_thread(alone)

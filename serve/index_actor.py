@@ -12,8 +12,9 @@ import ray
 
 from pipeline.errors import ConfigError
 from pipeline.messages import Scope
-from pipeline.state import IndexHits, IndexQuery
-from serve.index import drain
+from pipeline.ports import EntryKey
+from pipeline.state import Difference, IndexHits, IndexQuery
+from serve.index import Checked, IndexKeeper, Ticket
 from serve.settings import AppSettings
 
 NAME = "slowwave-index"
@@ -27,20 +28,34 @@ class IndexActor:
         from actors.index_edge import EdgeIndex
         from actors.records import open_records
 
-        self._index = EdgeIndex(folder, dim=dim)
-        self._outbox = open_records(records_url).outbox
+        records = open_records(records_url)
+        self._keeper = IndexKeeper(EdgeIndex(folder, dim=dim), records.outbox, records.index_source)
 
     def search(self, queries: Sequence[IndexQuery]) -> list[IndexHits]:
         """As VectorIndex.search."""
-        return self._index.search(queries)
+        return self._keeper.index.search(queries)
 
     def follow(self) -> int:
         """Takes some of what is pending; 0 when nothing is left. Searches pass in between."""
-        return drain(self._index, self._outbox)
+        return self._keeper.follow()
 
     def count(self, scope: Scope | None = None) -> int:
         """Points of one scope, or of all."""
-        return self._index.count(scope)
+        return self._keeper.index.count(scope)
+
+    def ask_rebuild(self) -> Ticket:
+        """As IndexKeeper.ask_rebuild."""
+        return self._keeper.ask_rebuild()
+
+    def rebuild_step(self, ticket: Ticket) -> bool | None:
+        """As IndexKeeper.rebuild_step. Searches pass in between."""
+        return self._keeper.rebuild_step(ticket)
+
+    def check_step(
+        self, scope: Scope | None, cursor: EntryKey | str | None, repair: bool
+    ) -> Checked:
+        """As IndexKeeper.check_step."""
+        return self._keeper.check_step(scope, cursor, repair=repair)
 
 
 class ActorIndex:
@@ -80,6 +95,22 @@ class ActorIndex:
     async def follow(self) -> None:
         while await self._actor.follow.remote():
             pass
+
+    async def rebuild(self) -> None:
+        ticket = await self._actor.ask_rebuild.remote()
+        while (is_done := await self._actor.rebuild_step.remote(ticket)) is not True:
+            if is_done is None:  # the actor was restarted
+                ticket = await self._actor.ask_rebuild.remote()
+
+    async def check(self, scope: Scope | None = None, *, repair: bool = False) -> list[Difference]:
+        found: list[Difference] = []
+        cursor: EntryKey | str | None = None
+        while True:
+            checked = await self._actor.check_step.remote(scope, cursor, repair)
+            found += checked.differences
+            cursor = checked.cursor
+            if cursor is None:
+                return found
 
     async def count(self, scope: Scope | None = None) -> int:
         found: int = await self._actor.count.remote(scope)

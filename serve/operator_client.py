@@ -82,7 +82,7 @@ class Operator(Client):
 
     def tenants(self) -> list[Tenant]:
         """All tenants, by name."""
-        return cast(list[Tenant], self._call("GET", "/v1/tenants")["tenants"])
+        return cast(list[Tenant], self.call("GET", "/v1/tenants")["tenants"])
 
     def create_tenant(
         self,
@@ -97,7 +97,7 @@ class Operator(Client):
             "scopes": list(scopes),
             "quotas": dict(quotas or {}),
         }
-        return cast(Created, self._call("POST", "/v1/tenants", body=body))
+        return cast(Created, self.call("POST", "/v1/tenants", body=body))
 
     def rotate_key(
         self,
@@ -113,24 +113,24 @@ class Operator(Client):
             "scopes": None if scopes is None else list(scopes),
             "grace_s": grace_s,
         }
-        return cast(NewKey, self._call("POST", _tenant(tenant, "keys"), body=body))
+        return cast(NewKey, self.call("POST", _tenant(tenant, "keys"), body=body))
 
     def disable_tenant(self, tenant: str) -> Tenant:
         """The tenant, let in no more."""
-        return cast(Tenant, self._call("POST", _tenant(tenant, "disable"), repeatable=True))
+        return cast(Tenant, self.call("POST", _tenant(tenant, "disable"), repeatable=True))
 
     def enable_tenant(self, tenant: str) -> Tenant:
         """The tenant, let in again."""
-        return cast(Tenant, self._call("POST", _tenant(tenant, "enable"), repeatable=True))
+        return cast(Tenant, self.call("POST", _tenant(tenant, "enable"), repeatable=True))
 
     def set_quotas(self, tenant: str, quotas: Mapping[str, int | None]) -> Tenant:
         """The tenant with these quotas; what is not named stays, None is no limit."""
         path = _tenant(tenant, "quotas")
-        return cast(Tenant, self._call("PATCH", path, body=dict(quotas), repeatable=True))
+        return cast(Tenant, self.call("PATCH", path, body=dict(quotas), repeatable=True))
 
     def ingest_reports(self) -> list[Report]:
         """How far the messages of the caller's tenant are; of each tenant for an operator."""
-        return cast(list[Report], self._call("GET", "/v1/ingest")["tenants"])
+        return cast(list[Report], self.call("GET", "/v1/ingest")["tenants"])
 
     def quarantine(
         self, *, collection: str | None = None, state: str = "held"
@@ -140,7 +140,7 @@ class Operator(Client):
         if collection is not None:
             query["collection"] = collection
         while True:
-            reply = self._call("GET", "/v1/quarantine", query=query)
+            reply = self.call("GET", "/v1/quarantine", query=query)
             items = cast(list[QuarantineItem], reply["items"])
             yield from items
             if len(items) < _PAGE:
@@ -157,7 +157,7 @@ class Operator(Client):
 
     def _settle(self, message: str, verb: str) -> QuarantineItem:
         path = f"/v1/quarantine/{quote(message, safe='')}/{verb}"
-        return cast(QuarantineItem, self._call("POST", path))
+        return cast(QuarantineItem, self.call("POST", path))
 
 
 def _tenant(name: str, what: str) -> str:

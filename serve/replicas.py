@@ -19,6 +19,7 @@ from serve.index import AsyncIndex
 from serve.index_actor import open_index
 from serve.ingest import IngestWorker
 from serve.ingress.api import build_api
+from serve.lifecycle import EmbeddingModel, Lifecycle
 from serve.loading import load_extractor, load_tokenizer
 from serve.runner import RayRunner
 from serve.service import Memory
@@ -115,11 +116,21 @@ class Ingress:
         self._workers = workers
         self._records = open_records(settings.records_url)
         self._models = ServeModels(embedder=embedder, is_urgent=True)
-        self._index = open_index(settings, dim=await self._models.dim())
+        width = await self._models.dim()
+        self._index = open_index(settings, dim=width)
+        self._lifecycle = Lifecycle(
+            records=self._records,
+            index=self._index,
+            model=EmbeddingModel(name=settings.models.embedder, width=width),
+            clock=SystemClock(),
+        )
+        self._upkeep = asyncio.get_running_loop().create_task(self._lifecycle.run())
 
     def __serve_build_asgi_app__(self) -> FastAPI:
         """The routes over this replica's memory."""
-        return build_api(self._memory(), self._sleep(), limits=self._settings.limits)
+        return build_api(
+            self._memory(), self._sleep(), self._lifecycle, limits=self._settings.limits
+        )
 
     def _memory(self) -> Memory:
         settings = self._settings

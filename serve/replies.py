@@ -73,6 +73,7 @@ class Message(TypedDict):
     said_at: str
     zone: str
     state: str
+    redacted_at: str | None
 
 
 class Entry(TypedDict):

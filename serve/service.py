@@ -308,7 +308,8 @@ class Memory:
 
     def _standing(self, scope: Scope) -> tuple[list[Message], list[Entry]]:
         """The newest messages and the standing instructions, newest first."""
-        recent = self._records.messages.messages(scope, limit=RECENT_MESSAGES, newest=True)
+        newest = self._records.messages.messages(scope, limit=RECENT_MESSAGES, newest=True)
+        recent = [message for message in newest if message.redacted_at is None]
         instructions = self._records.entries.of_kind(scope, Kind.INSTRUCTION, limit=INSTRUCTIONS)
         return recent, instructions
 
@@ -332,5 +333,8 @@ class Memory:
 def _remembered(entry: Entry, sources: Mapping[MessageId, Message]) -> Remembered:
     present = (sources.get(source) for source in entry.sources)
     return Remembered(
-        entry=entry, messages=tuple(message for message in present if message is not None)
+        entry=entry,
+        messages=tuple(
+            message for message in present if message is not None and message.redacted_at is None
+        ),
     )

@@ -33,7 +33,7 @@ class Deciding:
         keys = [case_key(case, self._decider.name) for case in chunk.cases]
         known = self._store.cached_decisions(keys)
         open_cases = [case for key, case in zip(keys, chunk.cases, strict=True) if key not in known]
-        asked, calls = self._ask(open_cases)
+        asked, calls = self._ask(chunk, open_cases)
         replies: list[Decision | str] = [
             known[key] if key in known else asked[case.target.id]
             for key, case in zip(keys, chunk.cases, strict=True)
@@ -50,7 +50,7 @@ class Deciding:
             model_calls=calls,
         )
 
-    def _ask(self, cases: Sequence[Case]) -> tuple[dict[str, Decision | str], int]:
+    def _ask(self, chunk: Cases, cases: Sequence[Case]) -> tuple[dict[str, Decision | str], int]:
         replies: dict[str, Decision | str] = {}
         calls = 0
         for low in range(0, len(cases), CASES):
@@ -60,7 +60,7 @@ class Deciding:
             if len(some) > 1 and any(isinstance(answer, str) for answer in answers):
                 answers = [self._answers([case])[0] for case in some]
                 calls += len(some)
-            self._remember(some, answers)
+            self._remember(chunk, some, answers)
             replies.update((case.target.id, a) for case, a in zip(some, answers, strict=True))
         return replies, calls
 
@@ -69,20 +69,25 @@ class Deciding:
         try:
             decisions = self._decider.decide(cases)
         except Exception as error:  # a decider is a plug-in: whatever it raises fails its targets
-            log.warning("the decider failed on %d targets", len(cases), exc_info=True)
+            # Its message may quote what was remembered; the ledger keeps it, erasure reaches that.
+            log.warning("the decider failed on %d targets: %s", len(cases), type(error).__name__)
             return [f"{type(error).__name__}: {error}"] * len(cases)
         if len(decisions) != len(cases):
             return [f"expected {len(cases)} decisions, got {len(decisions)}"] * len(cases)
         return [validate(case, one) for case, one in zip(cases, decisions, strict=True)]
 
-    def _remember(self, cases: Sequence[Case], answers: Sequence[Decision | str]) -> None:
+    def _remember(
+        self, chunk: Cases, cases: Sequence[Case], answers: Sequence[Decision | str]
+    ) -> None:
         name = self._decider.name
         given = {
             case_key(case, name): answer
             for case, answer in zip(cases, answers, strict=True)
             if not isinstance(answer, str)
         }
-        self._store.cache_decisions(given, now=self._clock.now())
+        self._store.cache_decisions(
+            given, scope=chunk.scope, through=chunk.through, now=self._clock.now()
+        )
 
     def _index_text(self, case: Case, reply: Decision | str) -> str | None:
         if not isinstance(reply, Update):

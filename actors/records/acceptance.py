@@ -17,6 +17,7 @@ from actors.records.tables import (
     messages,
     tenants,
 )
+from actors.records.tombstones import MARKS, erased_before
 from pipeline.errors import Conflict, NotFound
 from pipeline.ids import message_id
 from pipeline.messages import Message, NewMessage, Scope
@@ -38,9 +39,18 @@ def _create_collection(connection: Connection, scope: Scope, now: datetime) -> N
     known = connection.execute(select(tenants.c.name).where(tenants.c.name == scope.tenant))
     if known.first() is None:
         raise NotFound(f"no tenant {scope.tenant!r}", field="tenant")
-    row = {"tenant": scope.tenant, "name": scope.collection, "created_at": now, "settings": {}}
+    row: dict[str, Any] = {
+        "tenant": scope.tenant,
+        "name": scope.collection,
+        "created_at": now,
+        "settings": {},
+    }
+    lease: dict[str, Any] = {"tenant": scope.tenant, "collection": scope.collection}
+    if (marks := erased_before(connection, scope)) is not None:
+        # No id, step or epoch of an erased collection comes again: who holds one can write nothing.
+        row |= {name: marks[name] for name in MARKS} | {"flushed": marks["last_sequence"]}
+        lease |= {"epoch": marks["epoch"]}
     upsert(connection, collections, [row], changes=())
-    lease = {"tenant": scope.tenant, "collection": scope.collection}
     upsert(connection, leases, [lease], changes=())
 
 
@@ -147,6 +157,8 @@ def _known(
 
 
 def _check_same(earlier: Message, message: NewMessage, place: int) -> None:
+    if earlier.redacted_at is not None:
+        return  # its words are gone, and a repeat does not bring them back
     told = ("role", "speaker", "content", *(("said_at",) if message.is_time_given else ()))
     for name in told:
         if getattr(earlier, name) != getattr(message, name):

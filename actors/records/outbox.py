@@ -34,7 +34,7 @@ class SqlOutbox:
         with reading(self._engine, EVERY_TENANT) as connection:
             keys = {_key(row): None for row in connection.execute(oldest)}
             changes = _changes(connection, list(keys))
-            versions = _versions(connection, list(keys))
+            versions = versions_of(connection, list(keys))
         return [_item(changes[key], versions.get(key, ())) for key in keys]
 
     def done(self, items: Sequence[OutboxItem]) -> None:
@@ -76,7 +76,8 @@ def _changes(connection: Connection, keys: Sequence[_Key]) -> Mapping[_Key, list
     return found
 
 
-def _versions(connection: Connection, keys: Sequence[_Key]) -> Mapping[_Key, _Versions]:
+def versions_of(connection: Connection, keys: Sequence[_Key]) -> Mapping[_Key, _Versions]:
+    """Per (tenant, entry) every version with its vector, oldest first."""
     found: dict[_Key, list[Row[Any]]] = {}
     versions, vectors = entry_versions.c, entry_vectors.c
     same = and_(

@@ -1,5 +1,6 @@
-"""One row per table: whose it is, how it is erased and how it is exported."""
+"""One row per table: whose it is, how each erasure treats it and how it is exported."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -16,6 +17,17 @@ class Erasure(StrEnum):
     SELF = "self"  # the row that names the collection goes
     TENANT = "tenant"  # its rows go with the whole tenant only; they hold no text of a collection
     WHOLE = "whole"  # the table is emptied: a cache that belongs to no tenant
+    KEPT = "kept"  # tombstones: ids, digests and numbers, which stay even when the tenant goes
+
+
+class Part(StrEnum):
+    """What erasing one entry, or one conversation, does to a table."""
+
+    KEPT = "kept"  # it holds no text of it, only ids, digests and numbers
+    TEXTS = "texts"  # the rows stay, their texts go
+    ROWS = "rows"  # the rows go that hold or point to what is erased
+    EVERY_ROW = "every row"  # all rows of the collection go: their texts may be made of anything
+    TABLE = "table"  # the table is emptied, whoever's the rows are
 
 
 class Export(StrEnum):
@@ -33,6 +45,8 @@ class TableRule:
     table: Table
     tenant: str | None
     erasure: Erasure
+    entry: Part
+    conversation: Part
     export: Export
 
     @property
@@ -45,32 +59,53 @@ class TableRule:
         ]
 
 
-def _of_collection(table: Table, export: Export) -> TableRule:
-    return TableRule(table=table, tenant="tenant", erasure=Erasure.COLLECTION, export=export)
+def _rule(
+    table: Table,
+    erasure: Erasure,
+    parts: tuple[Part, Part],
+    export: Export,
+    *,
+    tenant: str | None = "tenant",
+) -> TableRule:
+    entry, conversation = parts
+    return TableRule(
+        table=table,
+        tenant=tenant,
+        erasure=erasure,
+        entry=entry,
+        conversation=conversation,
+        export=export,
+    )
 
+
+_KEPT = (Part.KEPT, Part.KEPT)
+_ROWS = (Part.ROWS, Part.ROWS)
+_TEXTS = (Part.TEXTS, Part.TEXTS)
+_TEXTS_OR_ROWS = (Part.TEXTS, Part.ROWS)
 
 REGISTRY: tuple[TableRule, ...] = (
-    TableRule(table=tables.tenants, tenant="name", erasure=Erasure.TENANT, export=Export.OPERATION),
-    TableRule(table=tables.keys, tenant="tenant", erasure=Erasure.TENANT, export=Export.OPERATION),
-    TableRule(table=tables.sleep_runs, tenant="tenant", erasure=Erasure.TENANT, export=Export.ROWS),
-    TableRule(table=tables.reply_cache, tenant=None, erasure=Erasure.WHOLE, export=Export.DERIVED),
-    TableRule(table=tables.collections, tenant="tenant", erasure=Erasure.SELF, export=Export.ROWS),
-    _of_collection(tables.conversations, Export.ROWS),
-    _of_collection(tables.messages, Export.ROWS),
-    _of_collection(tables.segments, Export.ROWS),
-    _of_collection(tables.idempotency, Export.ROWS),
-    _of_collection(tables.quarantine, Export.ROWS),
-    _of_collection(tables.leases, Export.OPERATION),
-    _of_collection(tables.entries, Export.ROWS),
-    _of_collection(tables.entry_versions, Export.ROWS),
-    _of_collection(tables.entry_vectors, Export.ROWS),
-    _of_collection(tables.scratchpad_items, Export.ROWS),
-    _of_collection(tables.scratchpad_versions, Export.ROWS),
-    _of_collection(tables.index_ops, Export.DERIVED),
-    _of_collection(tables.run_collections, Export.ROWS),
-    _of_collection(tables.ledger, Export.ROWS),
-    _of_collection(tables.recalls, Export.ROWS),
-    _of_collection(tables.usage, Export.ROWS),
+    _rule(tables.tenants, Erasure.TENANT, _KEPT, Export.OPERATION, tenant="name"),
+    _rule(tables.keys, Erasure.TENANT, _KEPT, Export.OPERATION),
+    _rule(tables.erasures, Erasure.KEPT, _KEPT, Export.ROWS),
+    _rule(tables.sleep_runs, Erasure.TENANT, _TEXTS, Export.ROWS),
+    _rule(tables.reply_cache, Erasure.WHOLE, (Part.TABLE, Part.TABLE), Export.DERIVED, tenant=None),
+    _rule(tables.collections, Erasure.SELF, _KEPT, Export.ROWS),
+    _rule(tables.conversations, Erasure.COLLECTION, (Part.KEPT, Part.ROWS), Export.ROWS),
+    _rule(tables.messages, Erasure.COLLECTION, _TEXTS_OR_ROWS, Export.ROWS),
+    _rule(tables.segments, Erasure.COLLECTION, _TEXTS_OR_ROWS, Export.ROWS),
+    _rule(tables.idempotency, Erasure.COLLECTION, _KEPT, Export.ROWS),
+    _rule(tables.quarantine, Erasure.COLLECTION, _TEXTS_OR_ROWS, Export.ROWS),
+    _rule(tables.leases, Erasure.COLLECTION, _KEPT, Export.OPERATION),
+    _rule(tables.entries, Erasure.COLLECTION, _ROWS, Export.ROWS),
+    _rule(tables.entry_versions, Erasure.COLLECTION, _ROWS, Export.ROWS),
+    _rule(tables.entry_vectors, Erasure.COLLECTION, _ROWS, Export.ROWS),
+    _rule(tables.scratchpad_items, Erasure.COLLECTION, _ROWS, Export.ROWS),
+    _rule(tables.scratchpad_versions, Erasure.COLLECTION, _ROWS, Export.ROWS),
+    _rule(tables.index_ops, Erasure.COLLECTION, _KEPT, Export.DERIVED),
+    _rule(tables.run_collections, Erasure.COLLECTION, _KEPT, Export.ROWS),
+    _rule(tables.ledger, Erasure.COLLECTION, _TEXTS, Export.ROWS),
+    _rule(tables.recalls, Erasure.COLLECTION, (Part.EVERY_ROW, Part.EVERY_ROW), Export.ROWS),
+    _rule(tables.usage, Erasure.COLLECTION, _KEPT, Export.ROWS),
 )
 """Every table, once."""
 
@@ -78,3 +113,13 @@ REGISTRY: tuple[TableRule, ...] = (
 def rule(table: Table) -> TableRule:
     """The table's row. Raises KeyError for a table that is not registered."""
     return {row.table.name: row for row in REGISTRY}[table.name]
+
+
+def children_first() -> Sequence[TableRule]:
+    """Every row, a table before those that its foreign keys name: the order to delete in."""
+    return [rule(table) for table in reversed(tables.METADATA.sorted_tables)]
+
+
+def parents_first() -> Sequence[TableRule]:
+    """Every row, a table after those that its foreign keys name: the order to insert in."""
+    return [rule(table) for table in tables.METADATA.sorted_tables]

@@ -31,6 +31,7 @@ def message_of(row: Any) -> Message:
         metadata=row.metadata,
         state=MessageState(row.state),
         compressed=row.compressed,
+        redacted_at=row.redacted_at,
     )
 
 

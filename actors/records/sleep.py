@@ -16,8 +16,9 @@ from actors.records.sleep_rows import decision_of, decision_to_json, ledger_row_
 from actors.records.sleep_snapshot import read_snapshot
 from actors.records.sleep_undo import redo_run, undo_run
 from actors.records.sleep_write import record_items
-from actors.records.sql import chunks, upsert
-from actors.records.tables import ledger, reply_cache, sleep_runs, tenants
+from actors.records.sql import chunks, is_collection, upsert
+from actors.records.tables import collections, ledger, reply_cache, sleep_runs, tenants
+from actors.records.tombstones import erased_since
 from pipeline.entries import Decision
 from pipeline.errors import Conflict, NotFound
 from pipeline.ids import RunId
@@ -186,14 +187,25 @@ class SqlSleepStore:
                     found[row.key] = decision_of(row.decision)
         return found
 
-    def cache_decisions(self, decisions: Mapping[str, Decision], *, now: datetime) -> None:
-        """Remembers replies; the first one stays."""
+    def cache_decisions(
+        self, decisions: Mapping[str, Decision], *, scope: Scope, through: int, now: datetime
+    ) -> None:
+        """Remembers replies; the first one stays.
+
+        None is kept where something of the collection was erased after its write counter stood at
+        ``through``: they may be made of it.
+        """
         rows = [
             {"key": key, "decision": decision_to_json(decision), "created_at": now}
             for key, decision in sorted(decisions.items())
         ]
-        if rows:
-            with writing(self._engine, EVERY_TENANT) as connection:
+        if not rows:
+            return
+        with writing(self._engine, EVERY_TENANT) as connection:
+            held = select(collections.c.name).where(is_collection(scope)).with_for_update()
+            if connection.execute(held).first() is None:
+                return
+            if not erased_since(connection, scope, through):
                 upsert(connection, reply_cache, rows, changes=())
 
 

@@ -115,7 +115,13 @@ def entry_at(connection: Connection, scope: Scope, entry: EntryId, version: int)
 
 
 def write_version(
-    connection: Connection, scope: Scope, before: Entry, after: Entry, *, why: str, run: RunId
+    connection: Connection,
+    scope: Scope,
+    before: Entry,
+    after: Entry,
+    *,
+    why: str,
+    run: RunId | None,
 ) -> bool:
     """Makes ``after`` the entry's version; False, and nothing written, if ``before`` is not it.
 

@@ -74,6 +74,8 @@ def _undo(
 
 def _redo(connection: Connection, run: SleepRun, row: Any, now: datetime) -> UndoItem:
     scope, target = _scope_of(row), EntryId(row.target)
+    if row.decision is None:
+        return _refused(row, "what it was made of was erased")
     seen = {EntryId(entry): version for entry, version, _similarity in row.candidates}
     used = used_by(decision_of(row.decision))
     present = entries_by_id(connection, scope, [target, *used])
@@ -135,8 +137,9 @@ def _dependants(connection: Connection, run: SleepRun) -> dict[tuple[str, int], 
     )
     found = {}
     for row in connection.execute(query):
-        used = used_by(decision_of(row.decision))
+        # A decision whose words were erased may have rested on any of its candidates.
+        used = None if row.decision is None else used_by(decision_of(row.decision))
         for entry, version, _similarity in row.candidates:
-            if entry in used:
+            if used is None or entry in used:
                 found[(entry, version)] = f"run {row.run} decided on entry {row.target} with it"
     return found

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from sqlalchemy import Connection, case, insert, select, update
 
+from actors.records.erased import ERASED
 from actors.records.sleep_rows import (
     copy_vectors,
     decision_to_json,
@@ -17,6 +18,7 @@ from actors.records.sleep_rows import (
 )
 from actors.records.sql import find_collection, in_scope, is_collection, upsert
 from actors.records.tables import collections, ledger, run_collections
+from actors.records.tombstones import erased_since
 from pipeline.entries import CURRENT, Decision, Delete, Entry, Ignore, Update
 from pipeline.errors import InputError
 from pipeline.ids import EntryId, RunId
@@ -36,7 +38,10 @@ class _Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Recording:
-    """One run's writing of one collection; ``present`` follows what it has written so far."""
+    """One run's writing of one collection; ``present`` follows what it has written so far.
+
+    ``erased`` are the targets of items that may be made of what was erased since the snapshot.
+    """
 
     connection: Connection
     run: RunId
@@ -45,10 +50,14 @@ class _Recording:
     dry_run: bool
     now: datetime
     present: dict[EntryId, Entry]
+    erased: frozenset[EntryId]
 
     def record(self, item: LedgerItem) -> LedgerRow:
         """The item's new ledger row, its change applied."""
         before = self.present.get(item.target)
+        if item.target in self.erased:
+            item, before = replace(item, decision=None, vector=None), None
+            return self._enter(item, before, _Outcome(state="skipped", note=ERASED))
         outcome = self._decided(item)
         if self.dry_run:
             outcome = replace(outcome, state="dry")
@@ -143,12 +152,28 @@ def record_items(
         dry_run=dry_run,
         now=now,
         present=entries_by_id(connection, scope, _mentioned(items)),
+        erased=_erased(connection, scope, items, through),
     )
     for item in items:
         if item.target not in rows:
             rows[item.target] = recording.record(item)
     _mark(recording, through=through)
     return [rows[item.target] for item in items]
+
+
+def _erased(
+    connection: Connection, scope: Scope, items: Sequence[LedgerItem], through: int
+) -> frozenset[EntryId]:
+    """Targets whose decision saw an entry that was erased, or changed by it, since ``through``."""
+    if not erased_since(connection, scope, through):
+        return frozenset()
+    seen = {item.target: {(item.target, item.target_version)} for item in items}
+    for item in items:
+        seen[item.target] |= {(one.entry, one.version) for one in item.candidates}
+    ids = [entry for pairs in seen.values() for entry, _version in pairs]
+    present = entries_by_id(connection, scope, ids)
+    now = {(entry, each.version) for entry, each in present.items()}
+    return frozenset(target for target, pairs in seen.items() if not pairs <= now)
 
 
 def _rows_of(connection: Connection, run: RunId, scope: Scope) -> dict[EntryId, LedgerRow]:

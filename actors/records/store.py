@@ -8,11 +8,17 @@ from actors.records.awake_store import SqlAwakeStore
 from actors.records.backlog import SqlBacklog
 from actors.records.engine import open_engine
 from actors.records.entry_store import SqlEntryStore
+from actors.records.erasure import SqlErasure
+from actors.records.export import SqlExport
+from actors.records.fsck import SqlFsck
+from actors.records.imports import SqlImport
+from actors.records.index_source import SqlIndexSource
 from actors.records.keys import SqlKeys
 from actors.records.message_log import SqlMessageLog
 from actors.records.migrate import upgrade
 from actors.records.outbox import SqlOutbox
 from actors.records.quarantine_store import SqlQuarantine
+from actors.records.retention import SqlRetention
 from actors.records.sleep import SqlSleepStore
 from actors.records.tenants import SqlTenants
 from pipeline.errors import SlowwaveError
@@ -32,6 +38,12 @@ class Records:
     sleep: SqlSleepStore
     backlog: SqlBacklog
     quarantine: SqlQuarantine
+    index_source: SqlIndexSource
+    erasure: SqlErasure
+    exports: SqlExport
+    imports: SqlImport
+    retention: SqlRetention
+    fsck: SqlFsck
 
     def close(self) -> None:
         """Gives the connections back; the stores must not be used afterwards."""
@@ -62,4 +74,10 @@ def open_records(url: str) -> Records:
         sleep=SqlSleepStore(engine),
         backlog=SqlBacklog(engine),
         quarantine=SqlQuarantine(engine),
+        index_source=SqlIndexSource(engine),
+        erasure=SqlErasure(engine),
+        exports=SqlExport(engine),
+        imports=SqlImport(engine),
+        retention=SqlRetention(engine),
+        fsck=SqlFsck(engine),
     )

@@ -88,6 +88,7 @@ collections = Table(
     METADATA,
     _tenant(),
     Column("name", Text, primary_key=True),
+    Column("origin", Text),  # of an imported one: which collection of which store it was first
     required("created_at", UtcDateTime),
     required("settings", JSON),
     counter("last_sequence"),
@@ -317,7 +318,9 @@ index_ops = Table(
     "index_ops",
     METADATA,
     Column("id", COUNTER, primary_key=True),
-    *_scope(),
+    # No foreign key: points of an erased collection must go after its row has gone.
+    required("tenant", Text),
+    required("collection", Text),
     required("entry", Text),
     Column("removed", JSON(none_as_null=True)),  # point ids that must go, once the entry is erased
     required("created_at", UtcDateTime),
@@ -412,3 +415,24 @@ usage = Table(
     Column("measure", Text, primary_key=True),
     counter("amount"),
 )
+
+# What was erased ----------------------------------------------------------------------------------
+
+erasures = Table(
+    "erasures",
+    METADATA,
+    Column("id", COUNTER, primary_key=True),
+    required("tenant", Text),  # no foreign key: it outlives its tenant
+    required("kind", Text),  # entry, conversation, collection, tenant
+    required("subject", Text),  # an entry's id; the digest of any other name
+    Column("within", Text),  # the digest of the collection's name
+    Column("origin", Text),  # the collection's origin, known to its exports
+    required("marks", JSON),  # counters that a collection of the same name goes on from
+    required("receipt", JSON),  # rows per table
+    required("erased_at", UtcDateTime),
+    Column("cleaned_at", UtcDateTime),  # when its bytes had gone from the files too
+    Index(None, "tenant", "within"),
+    Index(None, "tenant", "origin"),
+    sqlite_autoincrement=True,
+)
+"""Tombstones: ids, digests and numbers, never a text or a name that somebody was given."""

@@ -24,6 +24,15 @@ SCOPES: Mapping[tuple[str, str], KeyScope] = {
     ("POST", "/v1/quarantine/{message}/retry"): KeyScope.INGEST,
     ("POST", "/v1/quarantine/{message}/drop"): KeyScope.INGEST,
     ("GET", "/v1/tenants"): KeyScope.ADMIN,
+    ("DELETE", "/v1/entries/{entry}"): KeyScope.ERASE,
+    ("DELETE", f"{_COLLECTION}/conversations/{{name:path}}"): KeyScope.ERASE,
+    ("DELETE", _COLLECTION): KeyScope.ERASE,
+    ("DELETE", "/v1/tenants/{name}"): KeyScope.ERASE,
+    ("POST", f"{_COLLECTION}/import"): KeyScope.INGEST,
+    ("POST", f"{_COLLECTION}/reindex"): KeyScope.INGEST,
+    ("PUT", "/v1/retention"): KeyScope.ERASE,
+    ("POST", "/v1/retention/run"): KeyScope.ERASE,
+    ("POST", "/v1/fsck"): KeyScope.INGEST,
 }
 """The scope that a route asks for; of the others GET asks for read, everything else for admin."""
 

@@ -7,16 +7,20 @@ from serve.ingress import errors
 from serve.ingress.access import Caller
 from serve.ingress.collections import message_routes, recall_routes
 from serve.ingress.entries import entry_routes
+from serve.ingress.lifecycle import lifecycle_routes
 from serve.ingress.limits import BodyLimit
 from serve.ingress.operations import ingest_routes, quarantine_routes, tenant_routes
 from serve.ingress.sleep import sleep_routes
 from serve.ingress.views import HealthOut
+from serve.lifecycle import Lifecycle
 from serve.service import Memory
 from serve.sleeping import Sleep
 from serve.version import VERSION
 
 
-def build_api(memory: Memory, sleep: Sleep, *, limits: LimitSettings) -> FastAPI:
+def build_api(
+    memory: Memory, sleep: Sleep, lifecycle: Lifecycle, *, limits: LimitSettings
+) -> FastAPI:
     """The application's routes, errors and limits."""
     api = FastAPI(title="Slowwave", version=VERSION, description=__doc__)
     errors.install(api)
@@ -28,8 +32,9 @@ def build_api(memory: Memory, sleep: Sleep, *, limits: LimitSettings) -> FastAPI
     api.include_router(ingest_routes(memory.operations, caller))
     api.include_router(quarantine_routes(memory.operations, caller))
     api.include_router(tenant_routes(memory.operations, caller))
+    api.include_router(lifecycle_routes(lifecycle, caller))
     _health(api, memory)
-    api.add_middleware(BodyLimit, body_bytes=limits.body_bytes)
+    api.add_middleware(BodyLimit, body_bytes=limits.body_bytes, streamed="/import")
     return api
 
 

@@ -12,15 +12,19 @@ App = Callable[[Event, Receive, Send], Awaitable[None]]
 
 
 class BodyLimit:
-    """Refuses a body over the limit, whether its length is told before or not at all."""
+    """Refuses a body over the limit, whether its length is told before or not at all.
 
-    def __init__(self, app: App, *, body_bytes: int) -> None:
+    A path that ends as ``streamed`` is read piece by piece and needs no limit.
+    """
+
+    def __init__(self, app: App, *, body_bytes: int, streamed: str) -> None:
         self._app = app
         self._body_bytes = body_bytes
+        self._streamed = streamed
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         """One request. A body that is too large ends in an HTTPException with status 413."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"].endswith(self._streamed):
             await self._app(scope, receive, send)
             return
         seen = 0

@@ -46,6 +46,7 @@ class MessageOut(View):
     zone: str
     state: str
     metadata: dict[str, JsonValue]
+    redacted_at: Instant | None
 
     @classmethod
     def of(cls, message: Message) -> Self:
@@ -63,6 +64,7 @@ class MessageOut(View):
             zone=message.zone,
             state=message.state.value,
             metadata=_plain(message.metadata),
+            redacted_at=message.redacted_at,
         )
 
 

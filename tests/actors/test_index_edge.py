@@ -1,10 +1,12 @@
 """What only the embedded index has: a folder with one owner that survives its death."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -148,6 +150,55 @@ def test_optimising_drops_what_was_deleted_from_the_disk(tmp_path: Path) -> None
 
     assert index.optimise() is True
     assert index.count() == 100
+    index.close()
+
+
+def named(home: Path, name: str) -> list[str]:
+    """The files of the index in which the speaker's name lies."""
+    return [
+        path.name
+        for path in home.rglob("*")
+        if path.is_file() and name.encode() in path.read_bytes()
+    ]
+
+
+def test_a_rebuilt_index_has_no_byte_of_what_was_deleted(tmp_path: Path) -> None:
+    index = EdgeIndex(tmp_path / "index", dim=4)
+    index.upsert(
+        [replace(point("a"), speaker="Quetzalwing"), replace(point("b"), speaker="翡翠羽")]
+    )
+    index.delete([point("a").id, point("b").id])
+    index.flush()
+    assert named(tmp_path, "Quetzalwing")
+
+    index.begin_rebuild("one")
+    index.rebuild([point("c")])
+    index.end_rebuild()
+
+    assert named(tmp_path, "Quetzalwing") + named(tmp_path, "翡翠羽") == []
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
+    assert first(index) == ["c"]
+    index.close()
+
+
+def test_a_rebuild_that_was_killed_leaves_one_index_or_the_other(tmp_path: Path) -> None:
+    folder, following, last = (tmp_path / f"index{end}" for end in ("", ".next", ".last"))
+    for place, entry in ((folder, "old"), (following, "new")):
+        index = EdgeIndex(place, dim=4)
+        index.upsert([point(entry)])
+        index.close()
+    shutil.copytree(following, tmp_path / "whole")
+
+    index = EdgeIndex(folder, dim=4)  # killed while the second one was filled
+    assert first(index) == ["old"]
+    index.close()
+    folder.rename(last)
+    shutil.copytree(tmp_path / "whole", following)
+    index = EdgeIndex(folder, dim=4)  # killed between the two renamings
+
+    assert first(index) == ["new"]
+    assert not following.exists()
+    assert not last.exists()
     index.close()
 
 

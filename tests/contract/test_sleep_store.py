@@ -684,9 +684,10 @@ def test_the_first_reply_to_a_prompt_stays(home: Home) -> None:
         keys[1]: Update(text="两箱蜂", used=(EntryId("a"), EntryId("b")), reason="adds"),
         keys[2]: Delete(superseded_by=EntryId("c"), reason="sold"),
     }
-    home.store.cache_decisions(replies, now=NIGHT)
+    home.store.cache_decisions(replies, scope=home.scope, through=0, now=NIGHT)
 
-    home.store.cache_decisions({keys[0]: Delete(superseded_by=EntryId("z"), reason="")}, now=NIGHT)
-    home.store.cache_decisions({}, now=NIGHT)
+    other = {keys[0]: Delete(superseded_by=EntryId("z"), reason="")}
+    home.store.cache_decisions(other, scope=home.scope, through=0, now=NIGHT)
+    home.store.cache_decisions({}, scope=home.scope, through=0, now=NIGHT)
 
     assert home.store.cached_decisions(keys) == replies

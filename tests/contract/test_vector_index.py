@@ -15,7 +15,7 @@ from qdrant_client import QdrantClient
 from actors.index_edge import EdgeIndex
 from actors.index_server import ServerIndex
 from pipeline.entries import CURRENT, Kind, Status
-from pipeline.errors import InputError
+from pipeline.errors import InputError, StoreError
 from pipeline.ids import EntryId, point_id
 from pipeline.messages import Scope, TenantId
 from pipeline.ports import VectorIndex
@@ -341,6 +341,76 @@ def test_a_vector_of_another_width_is_refused_and_nothing_written(index: VectorI
 
 
 WORDS = ["tea", "coffee", "garden", "dog", "train", "river", "猫", "上海", "太阳", "火车"]
+
+
+def ids(points: Sequence[object]) -> list[str]:
+    return [one.id for one in points]
+
+
+def test_points_are_read_back_as_they_lie(index: VectorIndex) -> None:
+    old = point("a", version=1, current=False, status=Status.OUTDATED, dense=NORTH)
+    index.upsert([old, point("b")])
+
+    found = index.points([old.id, point_id(EntryId("nobody"), 1)])
+
+    [stored] = found.values()
+    assert (stored.id, stored.entry, stored.version, stored.current) == (old.id, "a", 1, False)
+    assert (stored.scope, stored.status, stored.kind) == (HOME, "outdated", "fact")
+    assert stored.valid_to == NOON.isoformat()
+    np.testing.assert_allclose(stored.dense, NORTH)
+    assert index.points([]) == {}
+
+
+def test_a_scan_goes_through_all_points_of_a_scope_page_by_page(index: VectorIndex) -> None:
+    mine = [point(f"{number}") for number in range(7)]
+    other = Scope(tenant=TenantId("globex"), collection="anna")
+    index.upsert([*mine, point("x", scope=other)])
+
+    first = index.scan(HOME, limit=3)
+    second = index.scan(HOME, after=first[-1].id, limit=3)
+    third = index.scan(HOME, after=second[-1].id, limit=3)
+
+    assert ids([*first, *second, *third]) == sorted(ids(mine))
+    assert index.scan(HOME, after=third[-1].id, limit=3) == []
+    assert len(index.scan()) == 8
+
+
+def test_a_rebuilt_index_holds_what_was_written_since_and_answers_meanwhile(
+    index: VectorIndex,
+) -> None:
+    index.upsert([point("gone"), point("kept"), point("changed")])
+
+    index.begin_rebuild("one")
+    index.rebuild([point("kept")])
+    index.upsert([point("changed", dense=NORTH), point("new")])
+    index.delete([point("new").id])
+    meanwhile = found(index, ask())
+    index.end_rebuild()
+
+    assert sorted(meanwhile) == ["changed", "gone", "kept"]
+    assert sorted(found(index, ask())) == ["changed", "kept"]
+    np.testing.assert_allclose(index.points([point("changed").id]).popitem()[1].dense, NORTH)
+    index.upsert([point("later")])
+    assert index.count(HOME) == 3
+
+
+def test_a_rebuild_begun_again_forgets_the_one_before(index: VectorIndex) -> None:
+    index.upsert([point("a")])
+    index.begin_rebuild("one")
+    index.rebuild([point("b")])
+
+    index.begin_rebuild("two")
+    index.rebuild([point("c")])
+    index.end_rebuild()
+
+    assert found(index, ask()) == ["c"]
+
+
+def test_a_rebuild_that_was_not_begun_is_refused(index: VectorIndex) -> None:
+    with pytest.raises(StoreError, match="no rebuild"):
+        index.rebuild([point("a")])
+    with pytest.raises(StoreError, match="no rebuild"):
+        index.end_rebuild()
 
 
 def _random_points(rng: np.random.Generator, count: int, dim: int) -> list[IndexPoint]:

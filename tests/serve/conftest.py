@@ -10,7 +10,13 @@ import pytest
 from fastapi.testclient import TestClient
 
 from actors.extractive import ExtractiveSummariser
-from actors.fakes import FakeAttention, FakeCompressor, FakeEmbedder, FakeTokenizer, FixedClock
+from actors.fakes import (
+    FakeAttention,
+    FakeCompressor,
+    FakeEmbedder,
+    FakeTokenizer,
+    FixedClock,
+)
 from actors.index_edge import EdgeIndex
 from actors.records import Records, migrate, open_records
 from pipeline.messages import TenantId
@@ -22,6 +28,7 @@ from serve.index import InlineIndex
 from serve.ingest import IngestWorker
 from serve.ingress.api import build_api
 from serve.inline import InlineModels
+from serve.lifecycle import EmbeddingModel, Lifecycle
 from serve.service import Memory
 from serve.sleeping import Sleep
 from serve.walk import Walk, WalkSettings
@@ -49,7 +56,10 @@ class House:
     client: TestClient
     records: Records
     worker: IngestWorker
+    home: Path
     clock: FixedClock
+    embedder: FakeEmbedder
+    edge: EdgeIndex
 
     def work(self) -> None:
         """Ingest rounds until nothing is due."""
@@ -78,7 +88,7 @@ def _houses(tmp_path: Path, *, keys_required: bool) -> Iterator[House]:
     records.tenants.ensure_tenant(TenantId("default"), now=NOW)
     embedder, tokenizer, clock = FakeEmbedder(), FakeTokenizer(), FixedClock(NOW)
     edge = EdgeIndex(tmp_path / "index", dim=embedder.dim)
-    index = InlineIndex(edge, records.outbox)
+    index = InlineIndex(edge, records.outbox, records.index_source)
     models = InlineModels(
         embedder=embedder,
         compressor=FakeCompressor(),
@@ -119,11 +129,22 @@ def _houses(tmp_path: Path, *, keys_required: bool) -> Iterator[House]:
         poll_s=0.01,
         attempts=3,
     )
-    api = build_api(
-        memory,
-        sleep,
-        limits=LimitSettings(batch_messages=50, message_chars=100_000, body_bytes=2_000_000),
+    lifecycle = Lifecycle(
+        records=records,
+        index=index,
+        model=EmbeddingModel(name=embedder.model, width=embedder.dim),
+        clock=clock,
     )
+    limits = LimitSettings(batch_messages=50, message_chars=100_000, body_bytes=2_000_000)
+    api = build_api(memory, sleep, lifecycle, limits=limits)
     with TestClient(api) as client:
-        yield House(client=client, records=records, worker=worker, clock=clock)
+        yield House(
+            client=client,
+            records=records,
+            worker=worker,
+            home=tmp_path,
+            clock=clock,
+            embedder=embedder,
+            edge=edge,
+        )
     edge.close()

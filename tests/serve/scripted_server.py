@@ -53,7 +53,7 @@ def scripted(answers: dict[str, list[Answer | None]]) -> Iterator[Script]:
 
         def respond(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
-            body = json.loads(self.rfile.read(length)) if length else None
+            body = json.loads(self.rfile.read(length)) if length else self.streamed()
             answer = script.next(Asked(self.command, self.path, dict(self.headers), body))
             if answer is None:
                 self.close_connection = True
@@ -68,7 +68,17 @@ def scripted(answers: dict[str, list[Answer | None]]) -> Iterator[Script]:
             self.end_headers()
             self.wfile.write(raw)
 
-        do_GET = do_POST = do_PATCH = respond
+        do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = respond
+
+        def streamed(self) -> bytes | None:
+            """A body that came in pieces, as it came."""
+            if self.headers.get("Transfer-Encoding") != "chunked":
+                return None
+            body = b""
+            while size := int(self.rfile.readline(), 16):
+                body += self.rfile.read(size + 2)[:-2]
+            self.rfile.readline()
+            return body
 
         def log_message(self, format: str, *args: object) -> None:
             """Keeps quiet."""

@@ -73,7 +73,9 @@ class NotedStore(SleepStore):
         """Those remembered."""
         return {key: self.replies[key] for key in keys if key in self.replies}
 
-    def cache_decisions(self, decisions: Mapping[str, Decision], *, now: datetime) -> None:
+    def cache_decisions(
+        self, decisions: Mapping[str, Decision], *, scope: Scope, through: int, now: datetime
+    ) -> None:
         """Remembers."""
         self.replies = {**decisions, **self.replies}
 

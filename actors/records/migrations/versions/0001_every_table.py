@@ -19,6 +19,27 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("key", name=op.f("pk_reply_cache")),
     )
     op.create_table(
+        "erasures",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("tenant", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("subject", sa.Text(), nullable=False),
+        sa.Column("within", sa.Text(), nullable=True),
+        sa.Column("origin", sa.Text(), nullable=True),
+        sa.Column("marks", sa.JSON(), nullable=False),
+        sa.Column("receipt", sa.JSON(), nullable=False),
+        sa.Column("erased_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("cleaned_at", sa.DateTime(timezone=True), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_erasures")),
+        sqlite_autoincrement=True,
+    )
+    op.create_index(
+        op.f("ix_erasures_tenant_within"), "erasures", ["tenant", "within"], unique=False
+    )
+    op.create_index(
+        op.f("ix_erasures_tenant_origin"), "erasures", ["tenant", "origin"], unique=False
+    )
+    op.create_table(
         "tenants",
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -36,6 +57,7 @@ def upgrade() -> None:
         "collections",
         sa.Column("tenant", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("origin", sa.Text(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("settings", sa.JSON(), nullable=False),
         sa.Column("last_sequence", sa.BigInteger(), server_default="0", nullable=False),
@@ -198,11 +220,6 @@ def upgrade() -> None:
         sa.Column("entry", sa.Text(), nullable=False),
         sa.Column("removed", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["tenant", "collection"],
-            ["collections.tenant", "collections.name"],
-            name=op.f("fk_index_ops_collections"),
-        ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_index_ops")),
         sqlite_autoincrement=True,
     )
@@ -576,4 +593,7 @@ def downgrade() -> None:
     )
     op.drop_table("collections")
     op.drop_table("tenants")
+    op.drop_index(op.f("ix_erasures_tenant_origin"), table_name="erasures")
+    op.drop_index(op.f("ix_erasures_tenant_within"), table_name="erasures")
+    op.drop_table("erasures")
     op.drop_table("reply_cache")
