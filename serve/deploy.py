@@ -27,7 +27,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 def prepare_stores(settings: AppSettings) -> None:
     """The home folder, the record store's newest schema and the default tenant."""
     settings.home.mkdir(parents=True, exist_ok=True)
-    records = open_records(settings.records_url)
+    records = open_records(settings.records_url, owner=settings.stores.records_owner)
     now = SystemClock().now()
     records.tenants.ensure_tenant(TenantId(settings.access.default_tenant), now=now)
     records.sleep.stop_running(now=now)

@@ -20,12 +20,14 @@ from sqlalchemy import (
 from actors.records.awake_commit import write_step
 from actors.records.awake_load import state_of
 from actors.records.engine import EVERY_TENANT, reading, writing
+from actors.records.failures import retrying
 from actors.records.sql import find_collection, in_scope
 from actors.records.tables import collections, leases
 from pipeline.messages import Scope, TenantId
 from pipeline.state import AwakeCommit, AwakeState, Lease
 
 
+@retrying
 class SqlAwakeStore:
     """The ``AwakeStore`` over a record store."""
 

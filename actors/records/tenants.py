@@ -7,12 +7,14 @@ from datetime import datetime
 from sqlalchemy import Engine, select, update
 
 from actors.records.engine import EVERY_TENANT, reading, writing
+from actors.records.failures import retrying
 from actors.records.sql import upsert
 from actors.records.tables import keys, tenants
 from pipeline.errors import AccessError, Conflict, NotFound
 from pipeline.messages import TenantId
 
 
+@retrying
 class SqlTenants:
     """Who may come in, over a record store."""
 
