@@ -192,9 +192,10 @@ def fresh_database(server: str) -> Iterator[Database]:
         for role in (OWNER, SERVICE):
             _ensure_role(admin, role, password=place.password or "")
         admin.execute(SQL("CREATE SCHEMA {schema} AUTHORIZATION {owner}").format(**names))
-        try:
-            yield Database(url=as_role(SERVICE), owner=as_role(OWNER))
-        finally:
+    try:
+        yield Database(url=as_role(SERVICE), owner=as_role(OWNER))
+    finally:
+        with psycopg.connect(server, autocommit=True) as admin:  # the server may be another by now
             admin.execute(SQL("DROP SCHEMA {schema} CASCADE").format(**names))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import Engine, select, update
+from sqlalchemy.exc import IntegrityError
 
 from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.failures import retrying
@@ -62,10 +63,10 @@ class SqlTenants:
             known = select(tenants.c.name).where(tenants.c.name == tenant)
             if connection.execute(known).first() is None:
                 raise NotFound(f"no tenant {tenant!r}", field="tenant")
-            holder = connection.execute(select(keys.c.tenant).where(keys.c.hash == row["hash"]))
-            if holder.scalar() not in (None, tenant):
-                raise Conflict("the key belongs to another tenant", field="key")
-            upsert(connection, keys, [row], changes=())
+            try:
+                upsert(connection, keys, [row], changes=())
+            except IntegrityError as exc:
+                raise Conflict("the key belongs to another tenant", field="key") from exc
 
     def revoke_key(self, tenant: TenantId, key: str, *, now: datetime) -> None:
         """Ends the key; doing it twice changes nothing."""

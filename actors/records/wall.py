@@ -33,6 +33,11 @@ _TABLES = text(
     f" true = ALL (ARRAY[{_NEEDED}]) AS is_open"
     " FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
 )
+_SEQUENCES = text(
+    "SELECT pg_get_serial_sequence(format('%I', table_name), column_name)"
+    " FROM information_schema.columns"
+    " WHERE table_schema = current_schema() AND column_default LIKE 'nextval(%'"
+)
 
 
 def build_wall(connection: Connection) -> None:
@@ -45,29 +50,35 @@ def build_wall(connection: Connection) -> None:
         return
     quoted = connection.dialect.identifier_preparer.quote
     for table, tenant in _walled():
-        name = quoted(table.name)
         is_mine = _IS_MINE.format(tenant=quoted(tenant), setting=_SETTING)
-        for statement in (
-            f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY",
-            f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY",
-            f"DROP POLICY IF EXISTS {POLICY} ON {name}",
-            f"CREATE POLICY {POLICY} ON {name} USING ({is_mine}) WITH CHECK ({is_mine})",
-        ):
-            connection.exec_driver_sql(statement)
+        _run(
+            connection,
+            f"ALTER TABLE {quoted(table.name)} ENABLE ROW LEVEL SECURITY",
+            f"ALTER TABLE {quoted(table.name)} FORCE ROW LEVEL SECURITY",
+            f"DROP POLICY IF EXISTS {POLICY} ON {quoted(table.name)}",
+            f"CREATE POLICY {POLICY} ON {quoted(table.name)}"
+            f" USING ({is_mine}) WITH CHECK ({is_mine})",
+        )
 
 
 def open_gate(connection: Connection, *, role: str) -> None:
     """Lets the role read and write rows of every table, and read which version they have."""
     quoted = connection.dialect.identifier_preparer.quote
-    user = quoted(role)
     schema = connection.execute(text("SELECT current_schema()")).scalar_one()
-    connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA {quoted(schema)} TO {user}")
-    connection.exec_driver_sql(f"GRANT SELECT ON alembic_version TO {user}")
-    for rule in REGISTRY:
-        name = quoted(rule.table.name)
-        connection.exec_driver_sql(f"GRANT {_RIGHTS} ON {name} TO {user}")
-        for sequence in _sequences(connection, rule.table):
-            connection.exec_driver_sql(f"GRANT USAGE ON SEQUENCE {sequence} TO {user}")
+    tables = ", ".join(quoted(rule.table.name) for rule in REGISTRY)
+    sequences = ", ".join(connection.execute(_SEQUENCES).scalars())
+    _run(
+        connection,
+        f"GRANT USAGE ON SCHEMA {quoted(schema)} TO {quoted(role)}",
+        f"GRANT SELECT ON alembic_version TO {quoted(role)}",
+        f"GRANT {_RIGHTS} ON {tables} TO {quoted(role)}",
+        f"GRANT USAGE ON SEQUENCE {sequences} TO {quoted(role)}",
+    )
+
+
+def _run(connection: Connection, *statements: str) -> None:
+    options = {"no_parameters": True}  # several statements travel together only without any
+    connection.exec_driver_sql("; ".join(statements), execution_options=options)
 
 
 def check_role(connection: Connection) -> None:
@@ -105,13 +116,3 @@ def _walled() -> list[tuple[Table, str]]:
 def _tables(connection: Connection) -> dict[str, Row[tuple[str, bool, bool, bool]]]:
     rows = connection.execute(_TABLES, {"policy": POLICY})
     return {row.relname: row for row in rows}
-
-
-def _sequences(connection: Connection, table: Table) -> list[str]:
-    """The sequences that number the table's rows, quoted."""
-    query = text(
-        "SELECT pg_get_serial_sequence(format('%I', CAST(:name AS text)), attname) FROM"
-        " pg_attribute WHERE attrelid = CAST(format('%I', CAST(:name AS text)) AS regclass)"
-        " AND attnum > 0 AND NOT attisdropped"
-    )
-    return [one for one in connection.execute(query, {"name": table.name}).scalars() if one]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
@@ -17,8 +16,8 @@ ACME = TenantId("acme")
 
 
 @pytest.fixture
-def records(tmp_path: Path) -> Iterator[Records]:
-    stores = open_records(f"sqlite:///{tmp_path}/records.db")
+def records(records_url: str) -> Iterator[Records]:
+    stores = open_records(records_url)
     stores.tenants.ensure_tenant(ACME, NOON)
     yield stores
     stores.close()
