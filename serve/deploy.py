@@ -31,6 +31,7 @@ def prepare_stores(settings: AppSettings) -> None:
     now = SystemClock().now()
     records.tenants.ensure_tenant(TenantId(settings.access.default_tenant), now=now)
     records.sleep.stop_running(now=now)
+    records.close()
 
 
 def wanted_host(config: Path, settings: AppSettings) -> str:

@@ -7,11 +7,11 @@ from datetime import datetime
 from sqlalchemy import Engine, select, update
 from sqlalchemy.exc import IntegrityError
 
-from actors.records.engine import EVERY_TENANT, reading, writing
+from actors.records.engine import EVERY_TENANT, NO_TENANT, reading, writing
 from actors.records.failures import retrying
 from actors.records.sql import upsert
 from actors.records.tables import keys, tenants
-from pipeline.errors import AccessError, Conflict, NotFound
+from pipeline.errors import AccessError, Conflict, InputError, NotFound
 from pipeline.messages import TenantId
 
 
@@ -23,8 +23,14 @@ class SqlTenants:
         self._engine = engine
 
     def ensure_tenant(self, name: TenantId, now: datetime) -> None:
-        """Makes the tenant; one that exists stays as it is."""
-        with writing(self._engine, EVERY_TENANT) as connection:
+        """Makes the tenant; one that exists stays as it is.
+
+        Raises:
+            InputError: the name is one that transactions of all tenants or of none go by.
+        """
+        if name in (EVERY_TENANT, NO_TENANT):
+            raise InputError(f"expected a tenant's name, got {name!r}", field="tenant")
+        with writing(self._engine, name) as connection:
             row = {"name": name, "created_at": now, "settings": {}}
             upsert(connection, tenants, [row], changes=())
 

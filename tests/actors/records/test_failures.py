@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import psycopg
 import pytest
-from postgres_server import Database, PostgresServer, fresh_database
+from postgres_server import SERVICE, Database, PostgresServer, fresh_database
+from psycopg.sql import SQL, Identifier
 from sqlalchemy import Engine, text
 
 from actors.records import Records, open_records
@@ -86,9 +87,10 @@ def test_a_reading_cannot_write(engine: Engine) -> None:
 
 
 def test_a_connection_lost_before_the_end_leaves_nothing(engine: Engine) -> None:
+    lose = text("UPDATE t SET n = 9 RETURNING pg_terminate_backend(pg_backend_pid())")
+
     with pytest.raises(RolledBack), writing(engine, EVERY_TENANT) as connection:
-        connection.execute(text("UPDATE t SET n = 9"))
-        connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+        connection.execute(lose)
 
     assert counts(engine) == [0, 0]
 
@@ -96,11 +98,15 @@ def test_a_connection_lost_before_the_end_leaves_nothing(engine: Engine) -> None
 def test_a_connection_lost_while_it_commits_is_not_tried_again(
     engine: Engine, postgres_url: str
 ) -> None:
-    with pytest.raises(StoreError) as refusal, writing(engine, EVERY_TENANT) as connection:
-        connection.execute(text("UPDATE t SET n = 9"))
-        backend = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
-        with psycopg.connect(postgres_url) as admin:
-            admin.execute("SELECT pg_terminate_backend(%s, 5000)", [backend])
+    def lose() -> None:
+        with writing(engine, EVERY_TENANT) as connection:
+            connection.execute(text("UPDATE t SET n = 9"))
+            backend = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
+            with psycopg.connect(postgres_url) as admin:
+                admin.execute("SELECT pg_terminate_backend(%s, 5000)", [backend])
+
+    with pytest.raises(StoreError) as refusal:
+        lose()
 
     assert not isinstance(refusal.value, RolledBack)
 
@@ -145,10 +151,19 @@ def test_connections_survive_a_restart_of_the_server(
     assert records.messages.accept(OLA, [YES], now=NOON)[0].sequence == accepted[-1] + 1
 
 
-def test_a_call_waits_out_a_short_restart(server: PostgresServer, records: Records) -> None:
-    server.kill()
-    again = threading.Timer(0.5, server.start)
+def test_a_call_waits_until_the_server_lets_it_in_again(
+    server: PostgresServer, records: Records
+) -> None:
+    def let_in(how: str) -> None:
+        with psycopg.connect(server.url) as admin:
+            admin.execute(SQL("ALTER ROLE {} {}").format(Identifier(SERVICE), SQL(how)))
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s",
+                [SERVICE],
+            )
 
+    let_in("NOLOGIN")
+    again = threading.Timer(0.3, let_in, ["LOGIN"])
     again.start()
     [message] = records.messages.accept(OLA, [YES], now=NOON)
     again.join()

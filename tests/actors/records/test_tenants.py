@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from actors.records import Records, open_records
 from actors.records.engine import EVERY_TENANT, reading
-from pipeline.errors import AccessError, Conflict, NotFound
+from pipeline.errors import AccessError, Conflict, InputError, NotFound
 from pipeline.messages import TenantId
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
@@ -28,6 +28,14 @@ def test_a_tenant_is_made_once(records: Records) -> None:
     records.tenants.ensure_tenant(TenantId("Åse & 公司"), NOON)
 
     assert records.tenants.tenants() == ["acme", "Åse & 公司"]
+
+
+@pytest.mark.parametrize("name", ["*", ""])
+def test_no_tenant_is_named_as_all_or_none_of_them(records: Records, name: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        records.tenants.ensure_tenant(TenantId(name), NOON)
+
+    assert refusal.value.field == "tenant"
 
 
 def test_a_key_acts_for_its_tenant_within_its_scopes(records: Records) -> None:
