@@ -213,8 +213,9 @@ def find_or_install() -> Path:
     if found is None:
         if os.geteuid() != 0 or shutil.which("apt-get") is None:
             raise RuntimeError("no PostgreSQL is found: install the package postgresql")
-        quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-        subprocess.run(["apt-get", "update", "--quiet"], check=True, env=quiet, stdout=sys.stderr)
+        # apt checks signatures as a user of its own, to whom a private TMPDIR is closed.
+        quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "TMPDIR": "/var/tmp"}
+        subprocess.run(["apt-get", "update", "--quiet"], check=False, env=quiet, stdout=sys.stderr)
         subprocess.run(_INSTALL, check=True, env=quiet, stdout=sys.stderr)
         found = _find()
     if found is None:
