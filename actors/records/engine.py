@@ -179,7 +179,7 @@ def _begin(engine: Engine, options: dict[str, object]) -> Connection:
     connection = engine.connect().execution_options(**options)
     try:
         connection.begin()
-    except DBAPIError:
+    except BaseException:
         connection.close()
         raise
     return connection

@@ -60,7 +60,7 @@ def _is_taken_back(error: DBAPIError) -> bool:
 
 
 def retrying(store: type[T]) -> type[T]:
-    """The class with public methods that are made again after ``RolledBack``.
+    """The class with public methods that are made again after ``RolledBack``, and then StoreError.
 
     Only for stores whose methods write in one transaction each: then nothing is done twice.
     """
@@ -78,6 +78,9 @@ def _retried(method: Callable[..., Any]) -> Callable[..., Any]:
                 return method(*args, **options)
             except RolledBack:
                 time.sleep(delay_s)
-        return method(*args, **options)
+        try:
+            return method(*args, **options)
+        except RolledBack as exc:
+            raise StoreError(f"{exc.message} (tried {len(DELAYS_S) + 1} times)") from exc
 
     return tried

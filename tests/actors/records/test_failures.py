@@ -10,7 +10,7 @@ from postgres_server import SERVICE, Database, PostgresServer, fresh_database
 from psycopg.sql import SQL, Identifier
 from sqlalchemy import Engine, text
 
-from actors.records import Records, open_records
+from actors.records import Records, failures, open_records
 from actors.records.engine import EVERY_TENANT, open_engine, reading, writing
 from actors.records.failures import RolledBack, retrying
 from pipeline.errors import StoreError
@@ -67,6 +67,22 @@ def test_the_loser_of_a_deadlock_is_tried_again(engine: Engine) -> None:
 
     assert counts(engine) == [2, 2]
     assert crossing.tries == 3
+
+
+def test_a_call_that_never_succeeds_is_a_plain_store_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(failures, "DELAYS_S", (0.0, 0.0))
+
+    @retrying
+    class Hopeless:
+        def work(self) -> None:
+            raise RolledBack("deadlock detected")
+
+    with pytest.raises(StoreError, match="tried 3 times") as refusal:
+        Hopeless().work()
+
+    assert type(refusal.value) is StoreError
 
 
 @pytest.mark.parametrize(("state", "is_undone"), [("40001", True), ("23514", False)])
