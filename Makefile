@@ -3,8 +3,6 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-SQL := tests/contract tests/actors/records
-
 .PHONY: demo test test-postgres check format install models
 
 demo: models
@@ -14,7 +12,7 @@ test: models
 	$(BIN)/pytest
 
 test-postgres: $(STAMP)
-	$(BIN)/python tests/postgres_server.py $(BIN)/pytest $(SQL) -k 'not vector_index'
+	$(BIN)/python tests/postgres_server.py $(BIN)/pytest -m postgres
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

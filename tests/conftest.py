@@ -18,6 +18,16 @@ settings.register_profile("slowwave", deadline=None)
 settings.load_profile("slowwave")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what needs PostgreSQL, so that these tests can be run alone."""
+    for item in items:
+        if not isinstance(item, pytest.Function):
+            continue
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        if "postgres_url" in item.fixturenames or parameters.get("database") == "postgres":
+            item.add_marker("postgres")
+
+
 @pytest.fixture(scope="session")
 def postgres_url() -> str:
     """The superuser's URL of the PostgreSQL server that is named; skips where none is."""
