@@ -3,13 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test check format install models
+.PHONY: demo test test-postgres check format install models
 
 demo: models
 	$(BIN)/slowwave demo
 
 test: models
 	$(BIN)/pytest
+
+test-postgres: $(STAMP)
+	$(BIN)/python tests/postgres_server.py $(BIN)/pytest -m postgres
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

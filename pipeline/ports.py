@@ -390,6 +390,7 @@ class SleepStore(Protocol):
 
     def close_run(
         self,
+        tenant: TenantId,
         run: RunId,
         *,
         status: str,
@@ -435,15 +436,15 @@ class SleepStore(Protocol):
         """
         ...
 
-    def ledger(self, run: RunId) -> list[LedgerRow]:
+    def ledger(self, tenant: TenantId, run: RunId) -> list[LedgerRow]:
         """The run's rows in the order they were written."""
         ...
 
-    def undo(self, run: RunId, *, now: datetime) -> list[UndoItem]:
+    def undo(self, tenant: TenantId, run: RunId, *, now: datetime) -> list[UndoItem]:
         """Takes back each applied row whose entry is unchanged since; refuses the rest per item."""
         ...
 
-    def redo(self, run: RunId, *, now: datetime) -> list[UndoItem]:
+    def redo(self, tenant: TenantId, run: RunId, *, now: datetime) -> list[UndoItem]:
         """Applies each undone row again where its entry is as the undo left it."""
         ...
 

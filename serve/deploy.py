@@ -33,11 +33,12 @@ _SECRET_CHARS = 32
 def prepare_stores(settings: AppSettings) -> None:
     """The home folder, the record store's newest schema and the default tenant."""
     settings.home.mkdir(parents=True, exist_ok=True)
-    records = open_records(settings.records_url)
+    records = open_records(settings.records_url, owner=settings.stores.records_owner)
     now = SystemClock().now()
     records.tenants.ensure_tenant(TenantId(settings.access.default_tenant), now=now)
     records.sleep.stop_running(now=now)
     let_operator_in(records, settings.access, secret=os.environ.get(ADMIN_KEY), now=now)
+    records.close()
 
 
 def let_operator_in(

@@ -69,6 +69,7 @@ def sleep_parts(settings: AppSettings) -> SleepParts:
 def run_to_end(run: SleepRun, settings: AppSettings, collection: str | None) -> None:
     """Consolidates and closes the run; a failure is written into the run, then raised."""
     store = open_sleep_store(settings.records_url)
+    end = functools.partial(store.close_run, run.tenant, run.id)
     clock = SystemClock()
     try:
         totals = consolidate(
@@ -80,9 +81,9 @@ def run_to_end(run: SleepRun, settings: AppSettings, collection: str | None) -> 
         )
     except Exception as error:
         done = getattr(error, "totals", {})
-        store.close_run(run.id, status="failed", totals=done, error=_reason(error), now=clock.now())
+        end(status="failed", totals=done, error=_reason(error), now=clock.now())
         raise
-    store.close_run(run.id, status="completed", totals=totals, error=None, now=clock.now())
+    end(status="completed", totals=totals, error=None, now=clock.now())
 
 
 def _reason(error: Exception) -> str:

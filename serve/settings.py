@@ -44,9 +44,14 @@ class ModelSettings(Section):
 
 
 class StoreSettings(Section):
-    """Where state lies; None takes a file under the home folder."""
+    """Where state lies; None takes a file under the home folder.
+
+    ``records_owner`` names the PostgreSQL database of ``records`` as the role that owns its
+    tables and upgrades them; the service itself connects as another.
+    """
 
     records: str | None = None
+    records_owner: str | None = None
     index: Literal["embedded"] | str = "embedded"
 
 

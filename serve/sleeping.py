@@ -70,18 +70,18 @@ class Sleep:
     async def decisions(self, tenant: TenantId, run: RunId) -> list[LedgerRow]:
         """The ledger of a run. Raises NotFound."""
         await self.run(tenant, run)
-        return await asyncio.to_thread(self._store.ledger, run)
+        return await asyncio.to_thread(self._store.ledger, tenant, run)
 
     async def undo(self, tenant: TenantId, run: RunId) -> Sequence[UndoItem]:
         """Takes the run back, item by item. Raises NotFound."""
         await self.run(tenant, run)
-        items = await asyncio.to_thread(self._store.undo, run, now=self._clock.now())
+        items = await asyncio.to_thread(self._store.undo, tenant, run, now=self._clock.now())
         await self._index.follow()
         return items
 
     async def redo(self, tenant: TenantId, run: RunId) -> Sequence[UndoItem]:
         """Applies an undone run again, without asking a model. Raises NotFound."""
         await self.run(tenant, run)
-        items = await asyncio.to_thread(self._store.redo, run, now=self._clock.now())
+        items = await asyncio.to_thread(self._store.redo, tenant, run, now=self._clock.now())
         await self._index.follow()
         return items

@@ -129,7 +129,8 @@ class Walk:
         fresh = [(step, message) for step in steps for message in step.state.accepted]
         texts = [message.content for _, message in fresh]
         if self._settings.compress and texts:
-            kept = await self._models.compress(texts, rate=self._settings.rate)
+            owners = [step.scope.tenant for step, _ in fresh]
+            kept = await self._models.compress(texts, rate=self._settings.rate, owners=owners)
         else:
             kept = [Compressed(text=text) for text in texts]
         for (step, message), result in zip(fresh, kept, strict=True):
@@ -165,7 +166,10 @@ class Walk:
         if not full:
             return
         heads = [step.windows[name][:count] for step, name, count in full]
-        cuts = await self._models.boundaries([[turn.text for turn in head] for head in heads])
+        cuts = await self._models.boundaries(
+            [[turn.text for turn in head] for head in heads],
+            owners=[step.scope.tenant for step, _, _ in full],
+        )
         for (step, name, count), head, found in zip(full, heads, cuts, strict=True):
             rest = step.windows[name][count:]
             leaving, staying = cut(head, found, flush=step.state.flush and not rest)
@@ -212,7 +216,8 @@ class Walk:
 
     async def _embed(self, kept: Sequence[tuple[_Step, Statement]]) -> None:
         texts = [index_text_of(statement) for _, statement in kept]
-        vectors = await self._models.embed(texts, purpose="passage")
+        owners = [step.scope.tenant for step, _ in kept]
+        vectors = await self._models.embed(texts, purpose="passage", owners=owners)
         for (step, statement), vector in zip(kept, vectors, strict=True):
             scope = step.scope
             new = entry_id(scope.tenant, scope.collection, statement.sources[0], statement.ordinal)

@@ -20,6 +20,7 @@ from sqlalchemy import (
 from actors.records.awake_commit import write_step
 from actors.records.awake_load import state_of
 from actors.records.engine import EVERY_TENANT, reading, writing
+from actors.records.failures import retrying
 from actors.records.sql import find_collection, in_scope
 from actors.records.tables import collections, messages
 from actors.records.tables import leases as table
@@ -33,6 +34,7 @@ MOST_IN_STEP = 1_000
 _FREE = {"worker": None, "heartbeat_at": None, "expires_at": None}
 
 
+@retrying
 class SqlAwakeStore:
     """The ``AwakeStore`` over a record store."""
 

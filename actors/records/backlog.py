@@ -17,6 +17,7 @@ from sqlalchemy import (
 )
 
 from actors.records.engine import EVERY_TENANT, reading
+from actors.records.failures import retrying
 from actors.records.tables import collections, entries, messages, quarantine, tenants
 from pipeline.messages import MessageState, TenantId
 from pipeline.tenancy import IngestReport
@@ -32,6 +33,7 @@ _HAS_PENDING = collections.c.pending > literal_column("0")
 """In the words of the partial index, so that a database knows it may use it."""
 
 
+@retrying
 class SqlBacklog:
     """What is still to do, over a record store."""
 

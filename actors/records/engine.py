@@ -11,35 +11,39 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, TimeoutError
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from pipeline.errors import ConfigError, StoreError
+from actors.records.failures import translated
+from pipeline.errors import ConfigError
 
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for those of other processes before it gives up."""
 
+CONNECT_TIMEOUT_S = 5
+"""How long PostgreSQL may take to let a connection in, where the URL says nothing else."""
+
 EVERY_TENANT = "*"
 """Work that serves all tenants: leases, the outbox, keys, migrations. No tenant has this name."""
 
+NO_TENANT = ""
+"""Work on what belongs to no tenant; sees and writes no tenant's row."""
+
 _GATE = "slowwave_gate"
 _WRITES = "slowwave_writes"
-_SET_TENANT = text("SELECT set_config('slowwave.tenant', :tenant, true)")
+_TENANT = "slowwave_tenant"
 
 
 def open_engine(url: str) -> Engine:
     """An engine on a SQLite file or on PostgreSQL (through psycopg 3); connects on first use.
 
     Raises:
-        ConfigError: the URL names neither.
+        ConfigError: the URL names neither, or psycopg is not installed.
     """
     target = _target(url)
-    if target.get_backend_name() == "sqlite":
-        return _open_sqlite(target)
-    return create_engine(
-        target, json_serializer=_JSON, pool_pre_ping=True, pool_size=10, max_overflow=20
-    ).execution_options(**{_GATE: nullcontext()})
+    return _open_sqlite(target) if target.get_backend_name() == "sqlite" else _open_postgres(target)
 
 
 _JSON = partial(json.dumps, ensure_ascii=False, allow_nan=False)
@@ -88,6 +92,41 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
+def _open_postgres(target: URL) -> Engine:
+    try:
+        engine = create_engine(
+            target.set(query={"connect_timeout": str(CONNECT_TIMEOUT_S), **target.query}),
+            json_serializer=_JSON,
+            pool_size=10,
+            max_overflow=20,
+        ).execution_options(**{_GATE: nullcontext()})
+    except ModuleNotFoundError as exc:
+        raise ConfigError(
+            "PostgreSQL needs psycopg: install slowwave[postgres]", field="database"
+        ) from exc
+    event.listen(engine, "connect", _prepare_postgres)
+    event.listen(engine, "begin", _begin_postgres)
+    return engine
+
+
+def _prepare_postgres(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    connection.autocommit = True  # the driver must not begin by itself
+
+
+def _begin_postgres(connection: Connection) -> None:
+    """Begins and tells row-level security whose transaction this is, in one round trip."""
+    from psycopg.sql import Literal
+
+    options = connection.get_execution_options()
+    writes = options.get(_WRITES, False)
+    mode = "READ COMMITTED, READ WRITE" if writes else "REPEATABLE READ, READ ONLY"
+    tenant = Literal(options.get(_TENANT, NO_TENANT)).as_string()
+    connection.exec_driver_sql(
+        f"BEGIN ISOLATION LEVEL {mode}; SELECT set_config('slowwave.tenant', {tenant}, true)",
+        execution_options={"no_parameters": True},
+    )
+
+
 @contextmanager
 def reading(engine: Engine, tenant: str) -> Iterator[Connection]:
     """A connection whose statements all see the same instant and change nothing.
@@ -96,16 +135,11 @@ def reading(engine: Engine, tenant: str) -> Iterator[Connection]:
         tenant: whose rows the statements may see on PostgreSQL, whatever they ask for.
 
     Raises:
-        StoreError: the database cannot be reached or refused.
+        RolledBack: the database cannot be reached.
+        StoreError: it refused.
     """
-    is_sqlite = engine.dialect.name == "sqlite"
-    options = {} if is_sqlite else {"isolation_level": "REPEATABLE READ"}
-    with _translated(), engine.connect() as plain:
-        connection = plain.execution_options(**options)
-        with connection.begin() as transaction:
-            _confine(connection, tenant)
-            yield connection
-            transaction.rollback()
+    with translated(), _begun(engine, tenant, writes=False) as connection:
+        yield connection
 
 
 @contextmanager
@@ -116,26 +150,36 @@ def writing(engine: Engine, tenant: str) -> Iterator[Connection]:
         tenant: whose rows the statements may see and write on PostgreSQL.
 
     Raises:
-        StoreError: the database cannot be reached or refused; nothing is written.
+        RolledBack: nothing is written, and the same work may succeed if it is done again.
+        StoreError: the database refused, or was lost while it committed: whether it has written
+            is then unknown.
     """
     gate: AbstractContextManager[object] = engine.get_execution_options()[_GATE]
-    with _translated(), gate, engine.connect() as plain:
-        connection = plain.execution_options(**{_WRITES: True})
-        with connection.begin():
-            _confine(connection, tenant)
-            yield connection
-
-
-def _confine(connection: Connection, tenant: str) -> None:
-    """Tells PostgreSQL whose transaction this is; its row-level security reads it."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(_SET_TENANT, {"tenant": tenant})
+    with translated(), gate, _begun(engine, tenant, writes=True) as connection:
+        yield connection
+        with translated(is_commit=True):
+            connection.commit()
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _begun(engine: Engine, tenant: str, *, writes: bool) -> Iterator[Connection]:
+    """A connection inside a transaction, which rolls back unless it was committed."""
+    options = {_TENANT: tenant, _WRITES: writes}
     try:
-        yield
-    except (DBAPIError, TimeoutError) as exc:
-        cause = exc.orig if isinstance(exc, DBAPIError) else exc
-        raise StoreError(f"the record store refused: {type(exc).__name__}: {cause}") from exc
+        connection = _begin(engine, options)
+    except DBAPIError as exc:
+        if not exc.connection_invalidated:
+            raise
+        connection = _begin(engine, options)  # those of the pool died with their server
+    with connection:
+        yield connection
+
+
+def _begin(engine: Engine, options: dict[str, object]) -> Connection:
+    connection = engine.connect().execution_options(**options)
+    try:
+        connection.begin()
+    except BaseException:
+        connection.close()
+        raise
+    return connection

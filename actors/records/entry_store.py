@@ -13,10 +13,11 @@ from sqlalchemy import ColumnElement, Connection, Engine, Row, case, literal, se
 
 from actors.records.engine import reading, writing
 from actors.records.entry_writes import EntryWrite, write_entries
+from actors.records.failures import retrying
 from actors.records.revision import revised
 from actors.records.rows import entry_of, version_of
-from actors.records.sql import chunks, find_collection, in_scope
-from actors.records.tables import ORDER, entries, entry_versions
+from actors.records.sql import chunks, find_collection, in_scope, is_collection
+from actors.records.tables import ORDER, collections, entries, entry_versions
 from pipeline.entries import (
     CURRENT,
     Entry,
@@ -38,6 +39,7 @@ _USED_FACTOR = 1.2
 _MAX_STRENGTH = 5.0
 
 
+@retrying
 class SqlEntryStore:
     """The ``EntryStore`` over a record store."""
 
@@ -162,6 +164,9 @@ class SqlEntryStore:
             "last_used_at": now,
         }
         with writing(self._engine, scope.tenant) as connection:
+            # Whoever writes entries of a collection holds its row: then none wait in a circle.
+            lock = select(collections.c.name).where(is_collection(scope)).with_for_update()
+            connection.execute(lock).all()
             for some in chunks(ids):
                 mine = (in_scope(entries, scope), entries.c.id.in_(some))
                 connection.execute(update(entries).where(*mine).values(values))

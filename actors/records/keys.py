@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, or_, select, update
 
 from actors.records.engine import EVERY_TENANT, reading, writing
+from actors.records.failures import retrying
 from actors.records.sql import upsert
 from actors.records.tables import keys, tenants
 from pipeline.errors import AccessError, Conflict, NotFound
@@ -18,6 +19,7 @@ from pipeline.tenancy import Grant, KeyInfo, KeyScope
 _ID_DIGITS = 12
 
 
+@retrying
 class SqlKeys:
     """Who may come in, over a record store."""
 

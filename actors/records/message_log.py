@@ -9,6 +9,7 @@ from actors.records.acceptance import accept, collection_to_fill, earlier_reply,
 from actors.records.awake_load import segments_of
 from actors.records.collection_info import info_of
 from actors.records.engine import reading, writing
+from actors.records.failures import retrying
 from actors.records.rows import message_of
 from actors.records.sql import chunks, find_collection, in_scope, is_collection
 from actors.records.tables import collections, conversations, messages
@@ -17,6 +18,7 @@ from pipeline.messages import Message, NewMessage, Scope, Segment, TenantId
 from pipeline.state import CollectionInfo
 
 
+@retrying
 class SqlMessageLog:
     """The ``MessageLog`` over a record store.
 

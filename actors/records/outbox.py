@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, Row, and_, delete, func, select
 
 from actors.records.engine import EVERY_TENANT, reading, writing
+from actors.records.failures import retrying
 from actors.records.rows import entry_of
 from actors.records.sql import chunks, in_scope
 from actors.records.tables import entry_vectors, entry_versions, index_ops
@@ -22,6 +23,7 @@ _Key = tuple[str, str]
 _Versions = tuple[tuple[Entry, NDArray[np.float32]], ...]
 
 
+@retrying
 class SqlOutbox:
     """The ``Outbox`` over a record store. One reader at a time keeps the index in order."""
 

@@ -18,6 +18,7 @@ from sqlalchemy import (
 )
 
 from actors.records.engine import reading, writing
+from actors.records.failures import retrying
 from actors.records.rows import message_of
 from actors.records.sql import find_collection, in_scope, is_collection
 from actors.records.tables import collections, messages, quarantine, segments
@@ -34,6 +35,7 @@ _IS: dict[QuarantineState, ColumnElement[bool]] = {
 }
 
 
+@retrying
 class SqlQuarantine:
     """The quarantine of each tenant, over a record store."""
 

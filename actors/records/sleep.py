@@ -10,7 +10,8 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from actors.records.engine import EVERY_TENANT, reading, writing
+from actors.records.engine import EVERY_TENANT, NO_TENANT, reading, writing
+from actors.records.failures import retrying
 from actors.records.sleep_due import due_collections
 from actors.records.sleep_rows import decision_of, decision_to_json, ledger_row_of, run_of
 from actors.records.sleep_snapshot import read_snapshot
@@ -33,6 +34,7 @@ from pipeline.state import (
 )
 
 
+@retrying
 class SqlSleepStore:
     """Runs, their snapshots and their ledger on one engine."""
 
@@ -59,6 +61,7 @@ class SqlSleepStore:
 
     def close_run(
         self,
+        tenant: TenantId,
         run: RunId,
         *,
         status: str,
@@ -67,13 +70,13 @@ class SqlSleepStore:
         now: datetime,
     ) -> SleepRun:
         """Writes how the run ended. Raises NotFound."""
-        with writing(self._engine, EVERY_TENANT) as connection:
+        with writing(self._engine, tenant) as connection:
             connection.execute(
                 update(sleep_runs)
-                .where(sleep_runs.c.id == run)
+                .where(sleep_runs.c.tenant == tenant, sleep_runs.c.id == run)
                 .values(status=status, totals=dict(totals), error=error, finished_at=now)
             )
-            return find_run(connection, run)
+            return find_run(connection, tenant, run)
 
     def stop_running(self, *, now: datetime) -> int:
         """Closes runs whose job died with its service; returns how many that were."""
@@ -87,7 +90,7 @@ class SqlSleepStore:
     def run(self, tenant: TenantId, run: RunId) -> SleepRun:
         """The run. Raises NotFound."""
         with reading(self._engine, tenant) as connection:
-            return find_run(connection, run, tenant=tenant)
+            return find_run(connection, tenant, run)
 
     def runs(self, tenant: TenantId, *, limit: int = 50) -> list[SleepRun]:
         """Runs, newest first."""
@@ -117,10 +120,11 @@ class SqlSleepStore:
         with reading(self._engine, scope.tenant) as connection:
             return read_snapshot(connection, scope, model=model)
 
-    def ledger(self, run: RunId) -> list[LedgerRow]:
-        """The run's rows in the order they were written."""
-        query = select(ledger).where(ledger.c.run == run).order_by(ledger.c.id)
-        with reading(self._engine, EVERY_TENANT) as connection:
+    def ledger(self, tenant: TenantId, run: RunId) -> list[LedgerRow]:
+        """The rows of the tenant's run in the order they were written."""
+        mine = (ledger.c.tenant == tenant, ledger.c.run == run)
+        query = select(ledger).where(*mine).order_by(ledger.c.id)
+        with reading(self._engine, tenant) as connection:
             return [ledger_row_of(row) for row in connection.execute(query)]
 
     # Writing --------------------------------------------------------------------------------
@@ -143,7 +147,7 @@ class SqlSleepStore:
         run has seen it up to ``through``. A repeated item returns its first row unchanged.
         """
         with writing(self._engine, scope.tenant) as connection:
-            find_run(connection, run, tenant=scope.tenant)
+            find_run(connection, scope.tenant, run)
             return record_items(
                 connection,
                 run,
@@ -155,32 +159,32 @@ class SqlSleepStore:
                 now=now,
             )
 
-    def undo(self, run: RunId, *, now: datetime) -> list[UndoItem]:
+    def undo(self, tenant: TenantId, run: RunId, *, now: datetime) -> list[UndoItem]:
         """Takes back each applied row whose entry is unchanged since; refuses the rest per item.
 
         Raises:
             NotFound: there is no such run.
             Conflict: it is still running.
         """
-        with writing(self._engine, EVERY_TENANT) as connection:
-            return undo_run(connection, _ended(connection, run), now=now)
+        with writing(self._engine, tenant) as connection:
+            return undo_run(connection, _ended(connection, tenant, run), now=now)
 
-    def redo(self, run: RunId, *, now: datetime) -> list[UndoItem]:
+    def redo(self, tenant: TenantId, run: RunId, *, now: datetime) -> list[UndoItem]:
         """Applies each undone row again where its entry is as the undo left it.
 
         Raises:
             NotFound: there is no such run.
             Conflict: it is still running.
         """
-        with writing(self._engine, EVERY_TENANT) as connection:
-            return redo_run(connection, _ended(connection, run), now=now)
+        with writing(self._engine, tenant) as connection:
+            return redo_run(connection, _ended(connection, tenant, run), now=now)
 
     # Replies --------------------------------------------------------------------------------
 
     def cached_decisions(self, keys: Sequence[str]) -> dict[str, Decision]:
         """Replies already given to (prompt hash, model)."""
         found = {}
-        with reading(self._engine, EVERY_TENANT) as connection:
+        with reading(self._engine, NO_TENANT) as connection:
             for some in chunks(keys):
                 query = select(reply_cache).where(reply_cache.c.key.in_(some))
                 for row in connection.execute(query):
@@ -201,7 +205,7 @@ class SqlSleepStore:
         ]
         if not rows:
             return
-        with writing(self._engine, EVERY_TENANT) as connection:
+        with writing(self._engine, scope.tenant) as connection:
             held = select(collections.c.name).where(is_collection(scope)).with_for_update()
             if connection.execute(held).first() is None:
                 return
@@ -224,19 +228,17 @@ def _values(run: SleepRun) -> dict[str, object]:
     }
 
 
-def find_run(connection: Connection, run: RunId, *, tenant: TenantId | None = None) -> SleepRun:
-    """The run, of that tenant if one is named. Raises NotFound."""
-    query = select(sleep_runs).where(sleep_runs.c.id == run)
-    if tenant is not None:
-        query = query.where(sleep_runs.c.tenant == tenant)
+def find_run(connection: Connection, tenant: TenantId, run: RunId) -> SleepRun:
+    """The tenant's run. Raises NotFound."""
+    query = select(sleep_runs).where(sleep_runs.c.tenant == tenant, sleep_runs.c.id == run)
     row = connection.execute(query).first()
     if row is None:
         raise NotFound(f"no sleep run {run}", field="run")
     return run_of(row)
 
 
-def _ended(connection: Connection, run: RunId) -> SleepRun:
-    found = find_run(connection, run)
+def _ended(connection: Connection, tenant: TenantId, run: RunId) -> SleepRun:
+    found = find_run(connection, tenant, run)
     if found.status == "running":
         raise Conflict(f"sleep run {run} is still running", field="run")
     return found

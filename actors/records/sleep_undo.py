@@ -13,7 +13,7 @@ from actors.records.sleep_rows import (
     entry_at,
     write_version,
 )
-from actors.records.tables import ledger, sleep_runs
+from actors.records.tables import collections, ledger, sleep_runs
 from pipeline.entries import CURRENT, Entry, Writer
 from pipeline.ids import EntryId
 from pipeline.messages import Scope, TenantId
@@ -23,6 +23,7 @@ from pipeline.state import SleepRun, UndoItem
 
 def undo_run(connection: Connection, run: SleepRun, *, now: datetime) -> list[UndoItem]:
     """Takes back the applied rows, the last one first."""
+    _lock_collections(connection, run)
     rows, dependants = _rows(connection, run, "applied"), _dependants(connection, run)
     items = []
     for row in reversed(rows):
@@ -35,14 +36,25 @@ def undo_run(connection: Connection, run: SleepRun, *, now: datetime) -> list[Un
 
 def redo_run(connection: Connection, run: SleepRun, *, now: datetime) -> list[UndoItem]:
     """Applies the undone rows again, in the order of the run."""
+    _lock_collections(connection, run)
     items = [_redo(connection, run, row, now) for row in _rows(connection, run, "undone")]
     if any(item.done for item in items):
         _set_undone(connection, run, undone=False)
     return items
 
 
+def _lock_collections(connection: Connection, run: SleepRun) -> None:
+    """Holds all that the run has written before anything of it changes, always in one order."""
+    of_run = (ledger.c.tenant == run.tenant, ledger.c.run == run.id)
+    written = select(ledger.c.collection).where(*of_run)
+    mine = (collections.c.tenant == run.tenant, collections.c.name.in_(written))
+    query = select(collections.c.name).where(*mine).order_by(collections.c.name)
+    connection.execute(query.with_for_update(of=collections)).all()
+
+
 def _rows(connection: Connection, run: SleepRun, state: str) -> list[Any]:
-    query = select(ledger).where(ledger.c.run == run.id, ledger.c.state == state)
+    mine = (ledger.c.tenant == run.tenant, ledger.c.run == run.id, ledger.c.state == state)
+    query = select(ledger).where(*mine)
     return list(connection.execute(query.order_by(ledger.c.id)))
 
 

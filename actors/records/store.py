@@ -50,16 +50,19 @@ class Records:
         self.engine.dispose()
 
 
-def open_records(url: str) -> Records:
+def open_records(url: str, *, owner: str | None = None) -> Records:
     """The stores over a SQLite file or PostgreSQL, its schema created or upgraded first.
 
+    Args:
+        owner: as of ``migrate``; PostgreSQL is only checked without it.
+
     Raises:
-        ConfigError: the URL names neither, or a newer version wrote the database.
+        ConfigError: the URL names neither, or ``migrate`` refuses.
         StoreError: the database cannot be reached.
     """
     engine = open_engine(url)
     try:
-        upgrade(engine)
+        upgrade(engine, owner=owner)
     except SlowwaveError:
         engine.dispose()
         raise

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, insert, select, update
 
 from actors.records.engine import EVERY_TENANT, reading, writing
+from actors.records.failures import retrying
 from actors.records.keys import key_of
 from actors.records.sql import upsert
 from actors.records.tables import keys, tenants
@@ -15,6 +16,7 @@ from pipeline.messages import TenantId
 from pipeline.tenancy import Quotas, TenantInfo, own_quotas, tenant_name
 
 
+@retrying
 class SqlTenants:
     """The tenants of a record store."""
 
@@ -23,8 +25,9 @@ class SqlTenants:
 
     def ensure_tenant(self, name: TenantId, now: datetime) -> None:
         """Makes the tenant; one that exists stays as it is. Raises InputError on a bad name."""
-        row = {"name": tenant_name(name), "created_at": now, "settings": {}}
-        with writing(self._engine, EVERY_TENANT) as connection:
+        known = tenant_name(name)
+        row = {"name": known, "created_at": now, "settings": {}}
+        with writing(self._engine, known) as connection:
             upsert(connection, tenants, [row], changes=())
 
     def create(self, name: str, *, quotas: Mapping[str, int | None], now: datetime) -> TenantInfo:

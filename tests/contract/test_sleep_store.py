@@ -1,19 +1,16 @@
 """The laws of a sleep store, over SQLite and, where one is named, PostgreSQL."""
 
-import os
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sqlalchemy import Engine, insert, select, update
 
-from actors.records.engine import EVERY_TENANT, open_engine, writing
-from actors.records.migrate import upgrade
+from actors.records.engine import EVERY_TENANT, open_engine, reading, writing
 from actors.records.rows import entry_of, entry_values
 from actors.records.sleep import SqlSleepStore
 from actors.records.tables import (
@@ -115,21 +112,21 @@ class Home:
 
     def entry(self, entry: EntryId) -> Entry:
         """The entry in its present version."""
-        with self.engine.connect() as connection:
+        with reading(self.engine, self.tenant) as connection:
             return entry_of(connection.execute(select(entries).where(entries.c.id == entry)).one())
 
     def versions(self, entry: EntryId) -> list[tuple[int, str, str | None]]:
         """Number, writer and run of every version."""
         columns = entry_versions.c
         query = select(columns.version, columns.written_by, columns.run)
-        with self.engine.connect() as connection:
+        with reading(self.engine, self.tenant) as connection:
             rows = connection.execute(query.where(columns.entry == entry).order_by(columns.version))
             return [(row.version, row.written_by, row.run) for row in rows]
 
     def vector(self, entry: EntryId) -> list[float]:
         """The vector of the entry's present version."""
         columns = entry_vectors.c
-        with self.engine.connect() as connection:
+        with reading(self.engine, self.tenant) as connection:
             found: NDArray[np.float32] = connection.execute(
                 select(columns.vector).where(
                     columns.entry == entry, columns.version == self.entry(entry).version
@@ -140,7 +137,7 @@ class Home:
     def outbox(self) -> list[str]:
         """The entries that the index has still to follow."""
         query = select(index_ops.c.entry).where(index_ops.c.tenant == self.tenant)
-        with self.engine.connect() as connection:
+        with reading(self.engine, self.tenant) as connection:
             return [row.entry for row in connection.execute(query.order_by(index_ops.c.id))]
 
     def open(self, *, dry_run: bool = False) -> RunId:
@@ -152,7 +149,7 @@ class Home:
 
     def close(self, run: RunId) -> None:
         """Ends the run."""
-        self.store.close_run(run, status="completed", totals={}, error=None, now=NIGHT)
+        self.store.close_run(self.tenant, run, status="completed", totals={}, error=None, now=NIGHT)
 
     def record(
         self, run: RunId, *items: LedgerItem, through: int | None = None, dry_run: bool = False
@@ -214,15 +211,9 @@ def _drop(newer: EntryId) -> Delete:
     return Delete(superseded_by=newer, reason="replaced")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Home]:
-    url = f"sqlite:///{tmp_path}/records.db"
-    if request.param == "postgresql":
-        url = os.environ.get("SLOWWAVE_TEST_POSTGRES", "")
-        if not url:
-            pytest.skip("SLOWWAVE_TEST_POSTGRES names no server")
-    engine = open_engine(url)
-    upgrade(engine)
+@pytest.fixture
+def home(records_url: str) -> Iterator[Home]:
+    engine = open_engine(records_url)
     yield Home(engine)
     engine.dispose()
 
@@ -249,7 +240,7 @@ def test_a_closed_run_says_how_it_ended_and_runs_come_newest_first(home: Home) -
     first, second = home.open(), home.open()
 
     closed = home.store.close_run(
-        first, status="failed", totals={"targets": 3}, error="no model", now=NIGHT
+        home.tenant, first, status="failed", totals={"targets": 3}, error="no model", now=NIGHT
     )
 
     assert (closed.status, closed.totals, closed.error) == ("failed", {"targets": 3}, "no model")
@@ -353,7 +344,7 @@ def test_an_update_writes_a_version_with_the_vector_of_the_new_text(home: Home) 
     assert home.outbox() == [beans]
     assert (row.state, row.action, row.text_before) == ("applied", "update", "Ola grows beans.")
     assert (row.version_after, row.decider, row.reason) == (2, "rules", "adds")
-    assert home.store.ledger(run) == [row]
+    assert home.store.ledger(home.tenant, run) == [row]
 
 
 def test_invariant_5_a_delete_keeps_the_entry_and_its_vector_with_a_link(home: Home) -> None:
@@ -455,7 +446,7 @@ def test_an_update_without_a_vector_writes_nothing(home: Home) -> None:
         home.record(run, item)
 
     assert home.entry(beans).version == 1
-    assert home.store.ledger(run) == []
+    assert home.store.ledger(home.tenant, run) == []
 
 
 def test_a_repeated_record_returns_the_first_rows_and_applies_nothing(home: Home) -> None:
@@ -466,7 +457,7 @@ def test_a_repeated_record_returns_the_first_rows_and_applies_nothing(home: Home
 
     again = home.record(run, replace(item, decision=Ignore(reason="second thoughts")))
 
-    assert again == first == home.store.ledger(run)
+    assert again == first == home.store.ledger(home.tenant, run)
     assert home.entry(beans).version == 2
 
 
@@ -545,7 +536,7 @@ def _garden(home: Home) -> tuple[EntryId, EntryId, EntryId, RunId]:
 def test_undo_restores_texts_statuses_order_and_vectors_as_new_versions(home: Home) -> None:
     beans, _, corn, run = _garden(home)
 
-    items = home.store.undo(run, now=NIGHT)
+    items = home.store.undo(home.tenant, run, now=NIGHT)
 
     assert [(item.entry, item.done) for item in items] == [(beans, True), (corn, True)]
     restored, alive = home.entry(beans), home.entry(corn)
@@ -554,16 +545,16 @@ def test_undo_restores_texts_statuses_order_and_vectors_as_new_versions(home: Ho
     assert (alive.status, alive.superseded_by, alive.valid_to) == (Status.ACTIVE, None, None)
     assert home.vector(beans) == [1, 0]
     assert home.versions(beans)[-1] == (3, "undo", run)
-    assert {row.state for row in home.store.ledger(run)} == {"undone"}
+    assert {row.state for row in home.store.ledger(home.tenant, run)} == {"undone"}
     assert home.store.run(home.tenant, run).undone
     assert home.outbox() == [corn, beans, beans, corn]
 
 
 def test_an_undone_run_is_not_due_and_undoing_twice_changes_nothing(home: Home) -> None:
     beans, _, _, run = _garden(home)
-    home.store.undo(run, now=NIGHT)
+    home.store.undo(home.tenant, run, now=NIGHT)
 
-    again = home.store.undo(run, now=NIGHT)
+    again = home.store.undo(home.tenant, run, now=NIGHT)
 
     assert again == []
     assert home.entry(beans).version == 3
@@ -579,7 +570,7 @@ def test_what_an_undone_run_skipped_is_not_due_either(home: Home) -> None:
     )
     open_before = home.store.snapshot(home.scope, model=MODEL).retry
 
-    home.store.undo(run, now=NIGHT)
+    home.store.undo(home.tenant, run, now=NIGHT)
 
     assert open_before == {(beans, corn)}
     assert home.store.due(home.tenant) == []
@@ -588,11 +579,11 @@ def test_what_an_undone_run_skipped_is_not_due_either(home: Home) -> None:
 def test_redo_applies_the_ledger_again_and_can_be_undone_again(home: Home) -> None:
     beans, _, corn, run = _garden(home)
     after_run = home.entry(beans)
-    home.store.undo(run, now=NIGHT)
+    home.store.undo(home.tenant, run, now=NIGHT)
 
-    redone = home.store.redo(run, now=NIGHT)
+    redone = home.store.redo(home.tenant, run, now=NIGHT)
     after_redo = home.entry(beans)
-    undone = home.store.undo(run, now=NIGHT)
+    undone = home.store.undo(home.tenant, run, now=NIGHT)
 
     assert [(item.entry, item.done) for item in redone] == [(corn, True), (beans, True)]
     assert (after_redo.text, after_redo.order) == (after_run.text, after_run.order)
@@ -604,8 +595,8 @@ def test_redo_applies_the_ledger_again_and_can_be_undone_again(home: Home) -> No
 
 def test_redo_gives_back_the_vector_of_the_merged_text(home: Home) -> None:
     beans, _, _, run = _garden(home)
-    home.store.undo(run, now=NIGHT)
-    home.store.redo(run, now=NIGHT)
+    home.store.undo(home.tenant, run, now=NIGHT)
+    home.store.redo(home.tenant, run, now=NIGHT)
 
     assert home.vector(beans) == [0, 1]
     assert not home.store.run(home.tenant, run).undone
@@ -616,7 +607,7 @@ def test_undo_refuses_only_what_was_changed_since(home: Home) -> None:
     beans, _, corn, run = _garden(home)
     home.correct(beans, "Ola grows beans and sweet peas.")
 
-    items = home.store.undo(run, now=NIGHT)
+    items = home.store.undo(home.tenant, run, now=NIGHT)
 
     assert _done(items) == {beans: False, corn: True}
     assert items[0].refused == "changed since by user: expected version 2, got 3"
@@ -628,9 +619,9 @@ def test_undo_refuses_what_a_later_run_rests_on(home: Home) -> None:
     roses = home.say("roses", "Ola grows roses.", day=0)
     later = home.night(home.item(roses, [beans], _merge(beans, "Ola grows roses and beans.")))
 
-    refused = home.store.undo(run, now=NIGHT)
-    home.store.undo(later, now=NIGHT)
-    taken_back = home.store.undo(run, now=NIGHT)
+    refused = home.store.undo(home.tenant, run, now=NIGHT)
+    home.store.undo(home.tenant, later, now=NIGHT)
+    taken_back = home.store.undo(home.tenant, run, now=NIGHT)
 
     assert refused[0].refused == f"run {later} decided on entry {roses} with it"
     assert _done(refused) == {beans: False, corn: True}
@@ -640,11 +631,11 @@ def test_undo_refuses_what_a_later_run_rests_on(home: Home) -> None:
 
 def test_redo_refuses_where_the_entry_or_its_candidate_changed(home: Home) -> None:
     beans, peas, corn, run = _garden(home)
-    home.store.undo(run, now=NIGHT)
+    home.store.undo(home.tenant, run, now=NIGHT)
     home.correct(peas, "Ola grows sugar peas.")
     home.correct(corn, "Ola grows sweetcorn.")
 
-    items = home.store.redo(run, now=NIGHT)
+    items = home.store.redo(home.tenant, run, now=NIGHT)
 
     assert _done(items) == {beans: False, corn: False}
     assert {item.entry: item.refused for item in items} == {
@@ -657,10 +648,10 @@ def test_redo_refuses_where_the_entry_or_its_candidate_changed(home: Home) -> No
 def test_redo_refuses_where_the_candidate_was_deleted_meanwhile(home: Home) -> None:
     beans, peas, _, run = _garden(home)
     rice = EntryId(f"{home.tenant}/rice")
-    home.store.undo(run, now=NIGHT)
+    home.store.undo(home.tenant, run, now=NIGHT)
     home.night(home.item(peas, [rice], _drop(rice)))
 
-    items = home.store.redo(run, now=NIGHT)
+    items = home.store.redo(home.tenant, run, now=NIGHT)
 
     assert not _done(items)[beans]
 
@@ -669,9 +660,9 @@ def test_a_running_or_unknown_run_is_not_undone(home: Home) -> None:
     run = home.open()
 
     with pytest.raises(Conflict, match="still running"):
-        home.store.undo(run, now=NIGHT)
+        home.store.undo(home.tenant, run, now=NIGHT)
     with pytest.raises(NotFound):
-        home.store.redo(RunId("no-such-run"), now=NIGHT)
+        home.store.redo(home.tenant, RunId("no-such-run"), now=NIGHT)
 
 
 # Replies ----------------------------------------------------------------------------------------

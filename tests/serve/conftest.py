@@ -45,7 +45,7 @@ class NoRunner:
 
     async def run(self, run: SleepRun, *, collection: str | None) -> None:
         self._records.sleep.close_run(
-            run.id, status="completed", totals={"targets": 0}, error=None, now=NOW
+            run.tenant, run.id, status="completed", totals={"targets": 0}, error=None, now=NOW
         )
 
 

@@ -6,16 +6,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from postgres_server import Database
 
 from actors.records import Records, open_records
 from pipeline.errors import AccessError, ConfigError, Conflict
 from pipeline.messages import TenantId
 from pipeline.tenancy import KeyScope
-from serve.deploy import let_operator_in, wanted_host
+from serve.deploy import let_operator_in, prepare_stores, wanted_host
 from serve.local.head import environment
 from serve.local.home import home_at
 from serve.local.ports import choose
-from serve.settings import AccessSettings, AppSettings
+from serve.settings import AccessSettings, AppSettings, StoreSettings
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
 OPEN, CLOSED = AccessSettings(keys_required=False), AccessSettings(keys_required=True)
@@ -107,3 +108,15 @@ def test_no_process_of_ray_is_given_the_secrets(tmp_path: Path) -> None:
 
     assert given["LANG"] == "C"
     assert not {FIRST, SECOND} & set(given.values())
+
+
+def test_the_owner_prepares_what_the_service_then_opens(database: Database, tmp_path: Path) -> None:
+    stores = StoreSettings(records=database.url, records_owner=database.owner)
+    settings = AppSettings(home=tmp_path / "home", models_dir=tmp_path, stores=stores, access=OPEN)
+
+    prepare_stores(settings)
+    prepare_stores(settings)
+
+    records = open_records(settings.records_url)
+    assert records.tenants.tenants() == ["default"]
+    records.close()

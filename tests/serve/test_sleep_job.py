@@ -335,7 +335,7 @@ def test_a_dry_run_shows_decisions_and_the_run_after_it_asks_no_model_again(
     done = consolidate(home.open(), home.parts())
 
     assert (shown["update"], shown["model_calls"]) == (2, 2)
-    assert {row.state for row in home.store.ledger(preview.id)} == {"dry"}
+    assert {row.state for row in home.store.ledger(preview.tenant, preview.id)} == {"dry"}
     assert untouched == 1
     assert (done["update"], done["model_calls"]) == (2, 0)
 
@@ -351,7 +351,7 @@ def test_a_failing_decider_fails_only_its_targets_and_they_are_due_again(
     totals = consolidate(run, home.parts())
 
     assert (totals["targets"], totals["update"], totals["failed"]) == (3, 2, 1)
-    (failed,) = [row for row in home.store.ledger(run.id) if row.state == "failed"]
+    (failed,) = [row for row in home.store.ledger(run.tenant, run.id) if row.state == "failed"]
     assert (failed.target, failed.note) == (broken, "ModelError: the endpoint is down")
     assert [one.scope.collection for one in home.store.due(home.tenant)] == ["attic"]
 
@@ -381,7 +381,7 @@ def test_a_write_worker_killed_after_its_commit_applies_nothing_twice(
     assert flag.exists()
     assert (totals["update"], totals["collections"]) == (2, 3)
     assert (home.entry(beans).version, home.entry(tea).version) == (2, 2)
-    assert len(home.store.ledger(run.id)) == 2
+    assert len(home.store.ledger(run.tenant, run.id)) == 2
 
 
 def test_nothing_due_asks_nothing_of_ray(home: Home) -> None:

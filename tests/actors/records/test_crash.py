@@ -6,6 +6,8 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from actors.records import open_records
 from pipeline.messages import NewMessage, Role, Scope, TenantId
 
@@ -31,12 +33,12 @@ for n in range(1_000_000):
 """
 
 
-def fresh(folder: Path) -> str:
-    url = f"sqlite:///{folder}/records.db"
-    records = open_records(url)
+@pytest.fixture
+def url(records_url: str) -> str:
+    records = open_records(records_url)
     records.tenants.ensure_tenant(OLA.tenant, NOON)
     records.close()
-    return url
+    return records_url
 
 
 def accept_hundred(url: str, who: str) -> None:
@@ -59,8 +61,7 @@ def lease_all(url: str, worker: str, leased: "multiprocessing.Queue[list[str]]")
     leased.put(found)
 
 
-def test_a_killed_process_loses_no_acknowledged_message(tmp_path: Path) -> None:
-    url = fresh(tmp_path)
+def test_a_killed_process_loses_no_acknowledged_message(url: str) -> None:
     command = [sys.executable, "-c", ACCEPT_FOR_EVER, url]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
         assert process.stdout is not None
@@ -79,8 +80,7 @@ def test_a_killed_process_loses_no_acknowledged_message(tmp_path: Path) -> None:
     assert [message.sequence for message in state.accepted] == stored
 
 
-def test_two_processes_write_two_hundred_messages_without_an_error(tmp_path: Path) -> None:
-    url = fresh(tmp_path)
+def test_two_processes_write_two_hundred_messages_without_an_error(url: str) -> None:
     spawn = multiprocessing.get_context("spawn")
     processes = [spawn.Process(target=accept_hundred, args=(url, who)) for who in ("a", "b")]
     for process in processes:
@@ -95,8 +95,7 @@ def test_two_processes_write_two_hundred_messages_without_an_error(tmp_path: Pat
     assert [message.sequence for message in stored] == list(range(1, 201))
 
 
-def test_processes_that_lease_at_once_never_share_a_collection(tmp_path: Path) -> None:
-    url = fresh(tmp_path)
+def test_processes_that_lease_at_once_never_share_a_collection(url: str) -> None:
     records = open_records(url)
     names = [f"c{n:02}" for n in range(30)]
     message = NewMessage(conversation="c", role=Role.USER, speaker="Ola", content="x", said_at=NOON)

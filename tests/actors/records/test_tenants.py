@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from actors.records import Records, open_records
 from actors.records.engine import EVERY_TENANT, reading
-from pipeline.errors import AccessError, Conflict, NotFound
+from pipeline.errors import AccessError, Conflict, InputError, NotFound
 from pipeline.messages import TenantId
 from pipeline.tenancy import KeyScope
 
@@ -18,8 +17,8 @@ ACME = TenantId("acme")
 
 
 @pytest.fixture
-def records(tmp_path: Path) -> Iterator[Records]:
-    stores = open_records(f"sqlite:///{tmp_path}/records.db")
+def records(records_url: str) -> Iterator[Records]:
+    stores = open_records(records_url)
     stores.tenants.ensure_tenant(ACME, NOON)
     yield stores
     stores.close()
@@ -30,6 +29,14 @@ def test_a_tenant_is_made_once(records: Records) -> None:
     records.tenants.ensure_tenant(TenantId("globex-2"), NOON)
 
     assert records.tenants.tenants() == ["acme", "globex-2"]
+
+
+@pytest.mark.parametrize("name", ["*", ""])
+def test_no_tenant_is_named_as_all_or_none_of_them(records: Records, name: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        records.tenants.ensure_tenant(TenantId(name), NOON)
+
+    assert refusal.value.field == "tenant"
 
 
 def test_a_key_acts_for_its_tenant_within_its_scopes(records: Records) -> None:
