@@ -1,0 +1,77 @@
+"""Sleep runs, their ledger, and cached replies."""
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+)
+
+from actors.records.columns import COUNTER, UtcDateTime, counter, required
+from actors.records.tables.base import METADATA, of_scope, of_tenant
+
+sleep_runs = Table(
+    "sleep_runs",
+    METADATA,
+    of_tenant(),
+    Column("id", Text, primary_key=True),
+    required("window_start", UtcDateTime),
+    required("dry_run", Boolean),
+    required("status", Text),
+    required("started_at", UtcDateTime),
+    Column("finished_at", UtcDateTime),
+    required("totals", JSON),
+    Column("error", Text),
+    Column("undone", Boolean, nullable=False, server_default=false()),
+    UniqueConstraint("id"),
+    # A preview of a window must not use up the window's one run.
+    UniqueConstraint("tenant", "window_start", "dry_run"),
+)
+
+run_collections = Table(
+    "run_collections",
+    METADATA,
+    *of_scope("tenant", "collection"),
+    Column("run", Text, primary_key=True),
+    counter("through"),
+    required("status", Text),
+    required("seen_at", UtcDateTime),
+)
+
+ledger = Table(
+    "ledger",
+    METADATA,
+    Column("id", COUNTER, primary_key=True),
+    *of_scope(),
+    required("run", Text),
+    required("target", Text),
+    required("target_version", Integer),
+    required("candidates", JSON),
+    required("action", Text),
+    required("reason", Text),
+    required("state", Text),
+    Column("note", Text),
+    required("text_before", Text),
+    Column("text_after", Text),
+    Column("version_after", Integer),
+    Column("version_undone", Integer),  # the version that undo wrote; redo asks for it
+    Column("decision", JSON(none_as_null=True)),
+    required("decider", Text),
+    required("decided_at", UtcDateTime),
+    UniqueConstraint("run", "tenant", "collection", "target"),
+    Index(None, "tenant", "collection", "target"),
+    sqlite_autoincrement=True,
+)
+
+reply_cache = Table(
+    "reply_cache",
+    METADATA,
+    Column("key", Text, primary_key=True),  # a hash over prompt and model; belongs to no tenant
+    required("decision", JSON),
+    required("created_at", UtcDateTime),
+)
