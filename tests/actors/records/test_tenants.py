@@ -36,7 +36,7 @@ def test_no_tenant_is_named_as_all_or_none_of_them(records: Records, name: str) 
     with pytest.raises(InputError) as refusal:
         records.tenants.ensure_tenant(TenantId(name), NOON)
 
-    assert refusal.value.field == "tenant"
+    assert refusal.value.field == "name"
 
 
 def test_a_key_acts_for_its_tenant_within_its_scopes(records: Records) -> None:
