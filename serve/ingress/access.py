@@ -25,7 +25,7 @@ SCOPES: Mapping[tuple[str, str], KeyScope] = {
     ("POST", "/v1/quarantine/{message}/drop"): KeyScope.INGEST,
     ("GET", "/v1/tenants"): KeyScope.ADMIN,
     ("DELETE", "/v1/entries/{entry}"): KeyScope.ERASE,
-    ("DELETE", f"{_COLLECTION}/conversations/{{name:path}}"): KeyScope.ERASE,
+    ("DELETE", f"{_COLLECTION}/conversations/{{name}}"): KeyScope.ERASE,
     ("DELETE", _COLLECTION): KeyScope.ERASE,
     ("DELETE", "/v1/tenants/{name}"): KeyScope.ERASE,
     ("POST", f"{_COLLECTION}/import"): KeyScope.INGEST,
@@ -39,7 +39,8 @@ SCOPES: Mapping[tuple[str, str], KeyScope] = {
 
 def needed_scope(method: str, path: str) -> KeyScope:
     """What a key must be allowed for the route of this template."""
-    return SCOPES.get((method, path), KeyScope.READ if method == "GET" else KeyScope.ADMIN)
+    plain = path.replace(":path}", "}")
+    return SCOPES.get((method, plain), KeyScope.READ if method == "GET" else KeyScope.ADMIN)
 
 
 class Caller:

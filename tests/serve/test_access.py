@@ -99,6 +99,11 @@ def test_a_key_is_shown_once_and_is_random(closed: Any) -> None:
         ("admin", "POST", "/v1/tenants/default/disable", None),
         ("admin", "POST", "/v1/tenants/acme/enable", None),
         ("admin", "PATCH", "/v1/tenants/acme/quotas", {"lag_messages": None}),
+        ("erase", "DELETE", "/v1/entries/e1", None),
+        ("erase", "DELETE", "/v1/collections/mara", None),
+        ("erase", "DELETE", "/v1/collections/mara/conversations/a%2Fb", None),
+        ("erase", "DELETE", "/v1/tenants/acme", None),
+        ("erase", "PUT", "/v1/retention", {"days": 3}),
     ],
 )
 def test_a_key_without_the_scope_is_refused_and_told_which(

@@ -202,7 +202,7 @@ def merge(house: Any, target: str, candidate: str) -> str:
     store.record(
         run, HOME, [item], through=seen, model=house.embedder.model, dry_run=False, now=now
     )
-    store.close_run(run, status="completed", totals={}, error=None, now=now)
+    store.close_run(HOME.tenant, run, status="completed", totals={}, error=None, now=now)
     return run
 
 
