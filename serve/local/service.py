@@ -29,6 +29,8 @@ DEPLOYER = "serve.deploy"
 _READY_TIMEOUT_S = 300.0
 _RECOVERY_S = 60.0
 _PROBE_S = 5.0
+# Ray gives its node 30 s to start. A port that was free can be taken before it is bound.
+_ANOTHER_TRY = ("timed out during startup", "cannot bind socket", "Address already in use")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +69,7 @@ def up(home: Home, plan: Plan, *, say: Say) -> Started:
             return Started(service=service, is_new=False, ended_remains=0)
         remains = _clean(home, say=say)
         try:
-            service = _start(home, plan, say=say)
+            service = _started(home, plan, say=say)
         except BaseException:
             _clean(home, say=say)
             raise
@@ -140,12 +142,24 @@ def _clean(home: Home, *, say: Say) -> int:
     return ended
 
 
+def _started(home: Home, plan: Plan, *, say: Say) -> Service:
+    """The service; tried twice where the machine was too busy, or another was quicker at a port."""
+    try:
+        return _start(home, plan, say=say)
+    except SlowwaveError as error:
+        if not any(sign in error.message for sign in _ANOTHER_TRY):
+            raise
+        say("the machine was busy; once more")
+        _clean(home, say=say)
+        return _start(home, plan, say=say)
+
+
 def _start(home: Home, plan: Plan, *, say: Say) -> Service:
     home.prepare_start()
     ports = choose(_wanted_port(home, plan))
     env = environment(home, ports, os.environ)
     say("starting Ray")
-    address = _head(home, ports, env, say=say)
+    address = start_head(home, ports, env)
     say("starting the models and the API")
     url = f"http://127.0.0.1:{ports.http}"
     secret = {name: value for name, value in os.environ.items() if name == ADMIN_KEY}
@@ -153,18 +167,6 @@ def _start(home: Home, plan: Plan, *, say: Say) -> Service:
     service = _describe(home, plan, ports, address=address, url=url)
     record.write(service, home.service_file)
     return service
-
-
-def _head(home: Home, ports: Ports, env: dict[str, str], *, say: Say) -> str:
-    """Ray's address. It gives its node 30 s to start, too few on a busy machine: tried twice."""
-    try:
-        return start_head(home, ports, env)
-    except SlowwaveError:
-        say("Ray did not start in time; once more")
-        end_processes(home)
-        shutil.rmtree(home.ray_dir, ignore_errors=True)
-        home.ray_dir.mkdir()
-        return start_head(home, ports, env)
 
 
 def _wanted_port(home: Home, plan: Plan) -> int | None:
