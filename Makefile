@@ -3,13 +3,19 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test test-postgres check format install models
+.PHONY: demo test chaos chaos-short test-postgres check format install models
 
 demo: models
 	$(BIN)/slowwave demo
 
 test: models
 	$(BIN)/pytest
+
+chaos: models
+	SLOWWAVE_CHAOS=full $(BIN)/pytest -s tests/chaos
+
+chaos-short: models
+	SLOWWAVE_CHAOS=short $(BIN)/pytest -s tests/chaos
 
 test-postgres: $(STAMP)
 	$(BIN)/python tests/postgres_server.py $(BIN)/pytest -m postgres
