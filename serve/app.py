@@ -4,13 +4,15 @@ Resources, replicas and queues come from the settings; the names are those a per
 Ray dashboard.
 """
 
+from typing import cast
+
 from ray import serve as ray_serve
 from ray.serve import Application, Deployment
 from ray.serve.config import BackpressureConfig
 
 from serve.deployments import Compressor, Embedder, Segmenter
 from serve.replicas import IngestWorkers, Ingress
-from serve.settings import AppSettings, DeploymentSettings
+from serve.settings import AppSettings, DeploymentName, DeploymentSettings
 
 APP = "slowwave"
 
@@ -40,7 +42,7 @@ def build(args: AppSettings) -> Application:
 
 def _deployment(args: AppSettings, cls: type) -> Deployment:
     """The class as a deployment of its own name, sized by the settings."""
-    asked = args.deployments.get(cls.__name__, DeploymentSettings())
+    asked = args.deployments.get(cast(DeploymentName, cls.__name__), DeploymentSettings())
     sized = ray_serve.deployment(
         name=cls.__name__,
         num_replicas=asked.num_replicas,

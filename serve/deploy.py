@@ -38,7 +38,18 @@ def prepare_stores(settings: AppSettings) -> None:
     records.tenants.ensure_tenant(TenantId(settings.access.default_tenant), now=now)
     records.sleep.stop_running(now=now)
     let_operator_in(records, settings.access, secret=os.environ.get(ADMIN_KEY), now=now)
+    check_model(records, settings.models.embedder)
     records.close()
+
+
+def check_model(records: Records, embedder: str) -> None:
+    """Raises ConfigError where the stored vectors are another model's: they would be noise."""
+    stored = records.index_source.model()
+    if stored not in (None, embedder):
+        raise ConfigError(
+            f"expected {stored}, whose vectors are stored here, got {embedder}",
+            field="models.embedder",
+        )
 
 
 def let_operator_in(

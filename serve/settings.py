@@ -5,7 +5,7 @@ Secrets never stand here: they come from the environment where they are used.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import Field, PositiveFloat, PositiveInt, ValidationError
@@ -89,6 +89,9 @@ class DeploymentSettings(Section):
     max_queued_requests: PositiveInt = 1000
 
 
+DeploymentName = Literal["Ingress", "Embedder", "Compressor", "Segmenter", "IngestWorkers"]
+
+
 class SleepJobSettings(Section):
     """How many workers the stages of the sleep job have at most."""
 
@@ -118,7 +121,7 @@ class AppSettings(Section):
     recall: RecallSettings = RecallSettings()
     limits: LimitSettings = LimitSettings()
     quotas: QuotaSettings = QuotaSettings()
-    deployments: Mapping[str, DeploymentSettings] = Field(default_factory=dict)
+    deployments: Mapping[DeploymentName, DeploymentSettings] = Field(default_factory=dict)
 
     @property
     def records_url(self) -> str:
@@ -164,13 +167,32 @@ def parse(args: Mapping[str, object]) -> AppSettings:
         return AppSettings.model_validate(args)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where = ".".join(str(part) for part in first["loc"] if part != "[key]")
         raise ConfigError(f"setting {where}: {first['msg']}", field=where) from error
 
 
+_SERVE_KEYS = frozenset(
+    ("proxy_location", "http_options", "grpc_options", "logging_config", "applications")
+)
+_APPLICATION_KEYS = frozenset(
+    ("name", "route_prefix", "import_path", "args", "runtime_env", "external_scaler_enabled")
+)
+
+
+def _known(found: Mapping[Any, object], known: frozenset[str], path: Path) -> None:
+    """Raises ConfigError naming the first key that Serve would not read."""
+    for key in found.keys() - known:
+        raise ConfigError(
+            f"{path}: unknown key {key!r}, expected one of {', '.join(sorted(known))}", field=key
+        )
+
+
 def _args(document: object, path: Path) -> Mapping[str, object]:
+    if isinstance(document, dict):
+        _known(document, _SERVE_KEYS, path)
     match document:
         case {"applications": [{"name": "slowwave", **application}]}:
+            _known(application, _APPLICATION_KEYS, path)
             args = application.get("args") or {}
             if isinstance(args, dict):
                 return args

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Engine, select, tuple_
 from actors.records.engine import EVERY_TENANT, reading
 from actors.records.outbox import versions_of
 from actors.records.sql import chunks, in_scope
-from actors.records.tables import entries, entry_versions, index_ops
+from actors.records.tables import entries, entry_vectors, entry_versions, index_ops
 from pipeline.ids import EntryId
 from pipeline.messages import Scope, TenantId
 from pipeline.ports import EntryKey
@@ -19,6 +19,12 @@ class SqlIndexSource:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+
+    def model(self) -> str | None:
+        """The embedding model of the stored vectors; None while there are none."""
+        with reading(self._engine, EVERY_TENANT) as connection:
+            found: str | None = connection.execute(select(entry_vectors.c.model).limit(1)).scalar()
+            return found
 
     def page(
         self, scope: Scope | None = None, *, after: EntryKey | None = None, limit: int = 500

@@ -94,7 +94,7 @@ def _redo(connection: Connection, run: SleepRun, row: Any, now: datetime) -> Und
     current = present.get(target)
     refused = _moved_on(current, row.version_undone)
     for one in used:
-        refused = refused or _unfit(present.get(one), seen[one])
+        refused = refused or _unfit(connection, scope, one, present.get(one), seen[one])
     if current is None or refused:
         return _refused(row, refused)
     written = entry_at(connection, scope, target, row.version_after)
@@ -127,12 +127,20 @@ def _moved_on(entry: Entry | None, version: int) -> str | None:
     return None
 
 
-def _unfit(candidate: Entry | None, version: int) -> str | None:
-    """Why a candidate no longer carries the decision."""
+def _unfit(
+    connection: Connection, scope: Scope, name: EntryId, candidate: Entry | None, version: int
+) -> str | None:
+    """Why a candidate no longer carries the decision.
+
+    What undo and redo of the same run wrote over it counts by what it says: they number versions
+    on, and a candidate can itself be a target of the run.
+    """
     if candidate is None:
         return "a candidate was erased"
     if candidate.version != version:
-        return f"candidate {candidate.id} changed since: expected version {version}"
+        seen = entry_at(connection, scope, name, version)
+        if (candidate.text, candidate.status) != (seen.text, seen.status):
+            return f"candidate {candidate.id} changed since: expected version {version}"
     if candidate.status not in CURRENT:
         return f"candidate {candidate.id} is {candidate.status.value}"
     return None

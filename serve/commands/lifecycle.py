@@ -79,7 +79,7 @@ def status(as_json: JsonOption = False) -> None:
         screen.document({**head, **shown})
         return
     if not is_ready:
-        raise StoreError(f"the service at {url} runs but is not ready; see `slowwave doctor`")
+        raise StoreError(f"no service is ready at {url}; see `slowwave doctor`")
     screen.out.print(f"Slowwave {VERSION} at {url}  (API: {url}/docs, Ray: {dashboard or '-'})")
     screen.out.print(_reports_table(reports))
     screen.out.print(_collections_table(collections))

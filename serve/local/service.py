@@ -173,8 +173,8 @@ def _wanted_port(home: Home, plan: Plan) -> int | None:
     named = os.environ.get("SLOWWAVE_PORT")
     if plan.port is not None or not named:
         return plan.port
-    if not named.isdigit():
-        raise ConfigError(f"expected a port number, got {named!r}", field="SLOWWAVE_PORT")
+    if not named.isascii() or not named.isdigit() or not 0 < int(named) < 65_536:
+        raise ConfigError(f"expected a port of 1 to 65535, got {named!r}", field="SLOWWAVE_PORT")
     return int(named)
 
 

@@ -593,6 +593,24 @@ def test_redo_applies_the_ledger_again_and_can_be_undone_again(home: Home) -> No
     assert home.store.run(home.tenant, run).undone
 
 
+def test_redo_applies_what_rests_on_an_entry_that_the_run_itself_had_changed(home: Home) -> None:
+    beans = home.say("beans", "Ola grows beans.", day=1)
+    peas = home.say("peas", "Ola grows peas.", day=2)
+    corn = home.say("corn", "奥拉也种玉米。", day=3)
+    run = home.open()
+    home.record(run, home.item(peas, [corn], _merge(corn)))
+    home.record(run, home.item(beans, [peas], _merge(peas)))
+    home.close(run)
+    after_run = home.entry(beans).text, home.entry(peas).text
+
+    for _ in range(2):
+        undone = home.store.undo(home.tenant, run, now=NIGHT)
+        redone = home.store.redo(home.tenant, run, now=NIGHT)
+
+        assert _done(undone) == _done(redone) == {beans: True, peas: True}
+        assert (home.entry(beans).text, home.entry(peas).text) == after_run
+
+
 def test_redo_gives_back_the_vector_of_the_merged_text(home: Home) -> None:
     beans, _, _, run = _garden(home)
     home.store.undo(home.tenant, run, now=NIGHT)

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from postgres_server import Database
@@ -12,7 +13,7 @@ from actors.records import Records, open_records
 from pipeline.errors import AccessError, ConfigError, Conflict
 from pipeline.messages import TenantId
 from pipeline.tenancy import KeyScope
-from serve.deploy import let_operator_in, prepare_stores, wanted_host
+from serve.deploy import check_model, let_operator_in, prepare_stores, wanted_host
 from serve.local.head import environment
 from serve.local.home import home_at
 from serve.local.ports import choose
@@ -108,6 +109,20 @@ def test_no_process_of_ray_is_given_the_secrets(tmp_path: Path) -> None:
 
     assert given["LANG"] == "C"
     assert not {FIRST, SECOND} & set(given.values())
+
+
+def test_a_store_with_vectors_of_another_model_is_refused_by_name(house: Any) -> None:
+    check_model(house.records, "any-model")
+    said = {"role": "user", "speaker": "Mara", "content": "玛拉住在里斯本。我们很喜欢那里。"}
+    house.client.post("/v1/collections/mara/messages", json={"messages": [said]})
+    house.client.post("/v1/collections/mara/flush")
+    house.work()
+
+    check_model(house.records, house.embedder.model)
+    with pytest.raises(ConfigError, match=house.embedder.model) as refused:
+        check_model(house.records, "other-model")
+
+    assert refused.value.field == "models.embedder"
 
 
 def test_the_owner_prepares_what_the_service_then_opens(database: Database, tmp_path: Path) -> None:

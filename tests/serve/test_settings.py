@@ -26,6 +26,9 @@ def test_the_shipped_local_profile_needs_no_key(tmp_path: Path) -> None:
         ("    window: { capacity_tokens: none }\n", "window.capacity_tokens"),
         ("    compression: { rate: 1.5 }\n", "compression.rate"),
         ("    deployments: { Embedder: { gpus: 1 } }\n", "deployments.Embedder.gpus"),
+        ("    deployments: { Segmentor: {} }\n", "deployments.Segmentor"),
+        ("    {}\n  replicas: 3\n", "replicas"),
+        ("    {}\nbogus: 1\n", "bogus"),
     ],
 )
 def test_a_wrong_setting_is_refused_by_name(tmp_path: Path, args: str, field: str) -> None:
