@@ -31,12 +31,15 @@ def _reply(
     return JSONResponse(body, status_code=status, headers=headers)
 
 
+_PLACES = (("body",), ("query",), ("path",), ("header",))
+"""Where a validator found a value; a field of that name may follow."""
+
+
 def _field(location: Sequence[int | str]) -> str:
     """``messages[3].role`` from a validator's path."""
+    inside = location[1:] if location[:1] in _PLACES else location
     text = ""
-    for part in location:
-        if part in {"body", "query", "path", "header"} and not text:
-            continue
+    for part in inside:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
     return text.encode("utf-8", errors="backslashreplace").decode()
 
@@ -85,7 +88,7 @@ async def on_http_error(request: Request, error: Exception) -> JSONResponse:
     """An unknown path or method, or a body that cannot be read, in the same shape."""
     assert isinstance(error, HTTPException)
     if error.status_code == 400:
-        return _reply(422, "InputError", "the body is not JSON in UTF-8", field="body")
+        return _reply(422, "InputError", "the body cannot be read as JSON in UTF-8", field="body")
     kinds = {404: "NotFound", 405: "MethodNotAllowed", 413: "TooLarge"}
     kind = kinds.get(error.status_code, "InputError")
     field = "body" if error.status_code == 413 else None

@@ -186,6 +186,17 @@ def test_what_is_unknown_is_404(house: Any, method: str, path: str, body: object
     assert house.client.get("/v1/collections").json() == {"collections": []}
 
 
+@pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": "a\x00b"}, {"query": 5}])
+def test_a_question_that_cannot_be_asked_is_named(house: Any, body: object) -> None:
+    fill(house, "I like tea.")
+
+    for path in ("search", "context"):
+        reply = house.client.post(f"{MARA}/{path}", json=body)
+
+        assert reply.status_code == 422
+        assert reply.json()["error"]["field"] == "query"
+
+
 def test_a_very_long_message_is_accepted_and_extracted(house: Any) -> None:
     fill(house, "The kettle holds two litres. " * 2000)
 
