@@ -2,13 +2,15 @@
 
 Source: arXiv 2510.18866, section 3.3 (update, delete, ignore; only the target changes). The
 published system takes any answer as it comes; here an update that loses a name, a number or a
-negation, or names an entry outside its case, becomes ignore with the reason.
+negation, or names an entry outside its case, becomes ignore with the reason. So does one that would overrule a
+user's correction by what was stored before it.
 """
 
+from collections.abc import Sequence
 from typing import assert_never
 
-from pipeline.entries import Case, Decision, Delete, Entry, Ignore, Update
-from pipeline.ids import digest
+from pipeline.entries import Case, Decision, Delete, Entry, Ignore, Update, Writer
+from pipeline.ids import EntryId, digest
 from pipeline.sleep.kept import is_chinese, lost
 
 
@@ -27,7 +29,7 @@ def validate(case: Case, decision: Decision) -> Decision:
 
 def _validated_delete(case: Case, decision: Delete) -> Decision:
     if decision.superseded_by in {candidate.entry.id for candidate in case.candidates}:
-        return decision
+        return _respected(case, decision, (decision.superseded_by,))
     return _refused(
         case,
         "The delete was refused: it names no candidate of this case.",
@@ -49,12 +51,27 @@ def _validated_update(case: Case, decision: Update) -> Decision:
         )
     missing = lost(decision.text, [case.target.text, *(texts[used] for used in decision.used)])
     if not missing:
-        return decision
+        return _respected(case, decision, decision.used)
     listed = ", ".join(missing)
     return _refused(
         case,
         f"The update was refused: its text loses {listed}.",
         f"更新被拒绝：新文本丢失了 {listed}。",
+    )
+
+
+def _respected(case: Case, decision: Decision, used: Sequence[EntryId]) -> Decision:
+    """The decision, unless it would overrule a user who knew of all that it rests on."""
+    target = case.target
+    newer = [one.entry for one in case.candidates if one.entry.id in used]
+    if target.written_by is not Writer.USER or any(
+        entry.written_at > target.written_at for entry in newer
+    ):
+        return decision
+    return _refused(
+        case,
+        "The decision was refused: a user corrected this entry after that was stored.",
+        "决定被拒绝：用户在此之后亲自更正过这一条。",
     )
 
 

@@ -1,6 +1,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from pipeline.entries import (
     Candidate,
     Case,
@@ -140,3 +142,29 @@ def test_the_key_ignores_versions_and_similarities() -> None:
     candidates = tuple(replace(each, similarity=0.1) for each in BOAT.candidates)
 
     assert case_key(Case(target=target, candidates=candidates), "a/1") == case_key(BOAT, "a/1")
+
+
+@pytest.mark.parametrize(
+    ("target", "newer"),
+    [
+        ("Ida has a boat.", "Ida sold her boat."),
+        ("依达有一艘船。", "依达把船卖了。"),
+    ],
+)
+def test_a_users_correction_gives_way_only_to_what_was_stored_after_it(
+    target: str, newer: str
+) -> None:
+    case = _case(target, newer)
+    decisions = (
+        Delete(superseded_by=EntryId("c1"), reason="sold"),
+        _update(f"{target} {newer}", "c1"),
+    )
+
+    def corrected(after_days: int) -> Case:
+        at = SAID_AT + timedelta(days=after_days)
+        return replace(case, target=replace(case.target, written_by=Writer.USER, written_at=at))
+
+    for decision in decisions:
+        assert isinstance(validate(corrected(2), decision), Ignore)
+        assert validate(corrected(0), decision) == decision
+        assert validate(case, decision) == decision
