@@ -2,8 +2,8 @@
 
 Source: arXiv 2510.18866, section 3.3 (update, delete, ignore; only the target changes). The
 published system takes any answer as it comes; here an update that loses a name, a number or a
-negation, or names an entry outside its case, becomes ignore with the reason. So does one that would overrule a
-user's correction by what was stored before it.
+negation, or names an entry outside its case, becomes ignore with the reason. So does one that would
+overrule a user's correction by what was stored before it.
 """
 
 from collections.abc import Sequence
