@@ -294,7 +294,8 @@ class AwakeStore(Protocol):
         ...
 
     def load(self, lease: Lease, *, limit: int, now: datetime, idle_s: float) -> AwakeState:
-        """What the next step of the collection starts from; at most ``limit`` accepted messages.
+        """What the next step of the collection starts from; at most ``limit`` accepted messages,
+        or about so many in windows where a flush finds none accepted.
 
         Only one of them while the first lies where a worker died or failed.
         """

@@ -45,13 +45,14 @@ class CollectionInfo:
 class Lease:
     """The right to work on a collection until someone takes a higher ``epoch``.
 
-    ``accepted`` counts the messages in no window yet, when it was taken.
+    ``waiting`` counts the messages in no window yet when it was taken, or those in windows and
+    buffers where all are.
     """
 
     scope: Scope
     worker: str
     epoch: int
-    accepted: int = 0
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,8 @@ class AwakeState:
     """Where a collection stands before a step; ``step`` counts the commits so far.
 
     ``windows`` holds per conversation the messages not yet cut into segments, compressed;
-    ``buffered`` the segments not yet extracted, in order; ``flush`` asks that all of it leaves.
+    ``buffered`` the segments not yet extracted, in order; ``flush`` asks that all of it leaves,
+    ``is_partial`` that these windows leave first, since there are more than fit one step.
     ``is_careful`` says that an earlier worker died or failed on one of these messages, ``failure``
     what it said, if it could.
     """
@@ -71,6 +73,7 @@ class AwakeState:
     flush: bool
     flush_through: int
     settings: Mapping[str, Json] = field(default_factory=dict)
+    is_partial: bool = False
     is_careful: bool = False
     failure: str | None = None
 

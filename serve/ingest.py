@@ -107,7 +107,7 @@ class IngestWorker:
 
     async def _work(self, held: Sequence[Lease]) -> int:
         """Ordinary collections in one step together, those to be careful with one by one."""
-        waiting = {lease.scope: lease.accepted for lease in held}
+        waiting = {lease.scope: lease.waiting for lease in held}
         limits = shares(waiting, total=self._size)
         states = {
             lease: await asyncio.to_thread(self._load, lease, limits[lease.scope]) for lease in held
@@ -140,7 +140,7 @@ class IngestWorker:
         began = time.monotonic()
         commits = await self._walk.step({lease.scope: state for lease, state in states.items()})
         committed = sum([await self._commit(lease, commits[lease.scope]) for lease in states])
-        taken = sum(len(state.accepted) for state in states.values())
+        taken = sum(_work(state) for state in states.values())
         self._learn(taken, time.monotonic() - began)
         return committed
 
@@ -186,3 +186,9 @@ class IngestWorker:
             await asyncio.to_thread(
                 self._store.heartbeat, held, now=self._clock.now(), ttl_s=self._ttl_s
             )
+
+
+def _work(state: AwakeState) -> int:
+    """The messages that a step moves on."""
+    held = sum(len(window) for window in state.windows.values()) if state.flush else 0
+    return len(state.accepted) + held

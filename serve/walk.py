@@ -185,7 +185,7 @@ class Walk:
                 held,
                 lengths,
                 capacity_tokens=self._settings.shortterm_tokens,
-                flush=step.state.flush,
+                flush=step.state.flush and not step.state.is_partial,
             )
 
     async def _extract(self, steps: Sequence[_Step]) -> None:
@@ -224,6 +224,7 @@ class Walk:
             step.statements.append(StoredStatement(id=new, statement=statement, vector=vector))
 
     def _commit(self, step: _Step) -> AwakeCommit:
+        is_met = step.state.flush and not step.state.is_partial
         return AwakeCommit(
             start_step=step.state.step,
             compressed=step.compressed,
@@ -231,7 +232,7 @@ class Walk:
             extracted=tuple(step.extracted),
             statements=tuple(step.statements),
             quarantined=step.quarantined,
-            flushed_through=step.state.flush_through if step.state.flush else None,
+            flushed_through=step.state.flush_through if is_met else None,
             model=self._settings.model,
         )
 

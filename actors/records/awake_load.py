@@ -1,7 +1,7 @@
 """Reads where a collection stands before a step."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, select, true
@@ -33,23 +33,40 @@ def state_of(
     accepted = _in_state(connection, scope, MessageState.ACCEPTED, limit)
     if accepted and accepted[0].sequence <= mark.careful_through:
         accepted = accepted[:1]
-    windows = _by_conversation(_in_state(connection, scope, MessageState.WINDOWED, None))
+    held = _by_conversation(_in_state(connection, scope, MessageState.WINDOWED, None))
     buffered = _buffered(connection, scope)
-    undone = [*accepted, *itertools.chain(*windows.values())]
+    undone = [*accepted, *itertools.chain(*held.values())]
     undone += [message for segment in buffered for message in segment.messages]
     is_asked = row.flush_requested > row.flushed
     through = row.last_sequence if is_idle else row.flush_requested
+    flush = (is_idle or is_asked) and not _is_beyond(row, accepted, through)
+    windows = _first(held, limit) if flush and not accepted else held
     return AwakeState(
         step=row.step,
         accepted=tuple(accepted),
         windows=windows,
         buffered=buffered,
-        flush=(is_idle or is_asked) and not _is_beyond(row, accepted, through),
+        flush=flush and not (accepted and _size(held) > limit),
+        is_partial=len(windows) < len(held),
         flush_through=through,
         settings=row.settings,
         is_careful=any(message.sequence <= mark.careful_through for message in undone),
         failure=mark.failure,
     )
+
+
+def _first(held: Mapping[str, tuple[Message, ...]], limit: int) -> dict[str, tuple[Message, ...]]:
+    """The oldest windows with about ``limit`` messages in all, at least one window."""
+    found: dict[str, tuple[Message, ...]] = {}
+    for name, window in held.items():
+        if found and _size(found) + len(window) > limit:
+            break
+        found[name] = window
+    return found
+
+
+def _size(windows: Mapping[str, tuple[Message, ...]]) -> int:
+    return sum(len(window) for window in windows.values())
 
 
 def _is_beyond(row: Row[Any], accepted: Sequence[Message], through: int) -> bool:

@@ -11,6 +11,7 @@ from sqlalchemy import (
     Row,
     Select,
     and_,
+    case,
     func,
     or_,
     select,
@@ -93,7 +94,8 @@ class SqlAwakeStore:
             return {MessageId(row.id): row.attempts for row in rows}
 
     def load(self, lease: Lease, *, limit: int, now: datetime, idle_s: float) -> AwakeState:
-        """What the next step of the collection starts from; at most ``limit`` accepted messages.
+        """What the next step of the collection starts from; at most ``limit`` accepted messages,
+        or about so many in windows where a flush finds none accepted.
 
         Only one of them while the first lies where a worker died or failed.
 
@@ -153,7 +155,7 @@ def _due(now: datetime, idle_s: float) -> Select[Any]:
     work = _ranked(now, idle_s).subquery()
     of_work = and_(work.c.tenant == table.c.tenant, work.c.name == table.c.collection)
     return (
-        select(table, work.c.accepted)
+        select(table, work.c.waiting)
         .join_from(table, work, of_work)
         .where(_is_free(now))
         .order_by(work.c.turn, work.c.since, work.c.tenant, work.c.name)
@@ -166,10 +168,11 @@ def _ranked(now: datetime, idle_s: float) -> Select[Any]:
     is_idle = of.last_accepted_at <= now - timedelta(seconds=idle_s)
     is_flush_unmet = of.flush_requested > of.flushed
     since = func.coalesce(of.waiting_since, of.last_accepted_at)
+    waiting = case((of.accepted > 0, of.accepted), else_=of.pending).label("waiting")
     turn = func.row_number().over(partition_by=of.tenant, order_by=(since, of.name))
     of_lease = and_(of.tenant == table.c.tenant, of.name == table.c.collection)
     return (
-        select(of.tenant, of.name, of.accepted, since.label("since"), turn.label("turn"))
+        select(of.tenant, of.name, waiting, since.label("since"), turn.label("turn"))
         .join_from(collections, table, of_lease)
         .where(of.pending > 0, or_(of.accepted > 0, is_flush_unmet, is_idle), _is_free(now))
     )
@@ -192,7 +195,7 @@ def _take(
     if row.worker is not None:  # nobody gave it back: that worker died, or is taken for dead
         values |= {"failure": None, **_careful(connection, scope)}
     connection.execute(update(table).where(in_scope(table, scope)).values(values))
-    return Lease(scope=scope, worker=worker, epoch=row.epoch + 1, accepted=row.accepted)
+    return Lease(scope=scope, worker=worker, epoch=row.epoch + 1, waiting=row.waiting)
 
 
 def _careful(connection: Connection, scope: Scope) -> dict[str, Any]:

@@ -531,4 +531,29 @@ def test_tenants_take_turns_however_long_one_of_them_waits(records: Records, sco
         ("acme", "crowd-0"),
         ("globex", "late"),
     ]
-    assert [lease.accepted for lease in taken] == [2, 1]
+    assert [lease.waiting for lease in taken] == [2, 1]
+
+
+def test_a_flush_of_many_windows_takes_some_in_each_step(records: Records, scope: Scope) -> None:
+    for number in range(5):
+        say(records, scope, "一", "two", "three", conversation=f"talk-{number}")
+    [lease] = take(records)
+    accepted = load(records, lease).accepted
+    compressed = {message.id: Compressed(text="x") for message in accepted}
+    records.awake.commit(lease, AwakeCommit(start_step=0, compressed=compressed), now=NOON)
+    records.messages.request_flush(scope)
+    records.awake.release([lease])
+    [lease] = take(records)
+
+    some = load(records, lease, limit=7)
+    assert lease.waiting == 15
+    assert (some.flush, some.is_partial) == (True, True)
+    assert list(some.windows) == ["talk-0", "talk-1"]
+
+    everything = load(records, lease, limit=15)
+    assert (everything.flush, everything.is_partial) == (True, False)
+
+    say(records, scope, "late", conversation="talk-0")
+    with_new = load(records, lease, limit=7)
+    assert [message.content for message in with_new.accepted] == ["late"]
+    assert (with_new.flush, len(with_new.windows)) == (False, 5)
