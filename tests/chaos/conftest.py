@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-# Helpers beside the tests are imported by name.
+# Modules beside the tests are imported by name.
 sys.path.insert(0, str(Path(__file__).parent))
 
 
