@@ -118,25 +118,30 @@ class IngestWorker:
         committed, failures = 0, []
         for group in groups:
             try:
-                committed += await self._steps({lease: states[lease] for lease in group})
+                committed += await self._step({lease: states[lease] for lease in group})
             except SlowwaveError as error:
                 await self._failed(group, error)
                 failures.append(error)
+            except Exception as error:
+                # Not foreseen: the worker ends with it, but first it is known where.
+                await self._failed(group, error)
+                raise
         await self._follow_index.follow()
         if failures:
             raise failures[-1]
         return committed
 
-    async def _failed(self, group: Sequence[Lease], error: SlowwaveError) -> None:
+    async def _failed(self, group: Sequence[Lease], error: Exception) -> None:
         """The other collections of the round go on; these are stepped with care next time."""
         reason = f"{type(error).__name__}: {error}"
         log.warning("a step of %d collections failed: %s", len(group), reason)
         await asyncio.to_thread(self._store.fail, group, reason)
 
-    async def _steps(self, states: Mapping[Lease, AwakeState]) -> int:
-        careful = next((lease for lease, state in states.items() if state.is_careful), None)
-        if careful is not None:
-            return await self._careful(careful, states[careful])
+    async def _step(self, states: Mapping[Lease, AwakeState]) -> int:
+        """One step of a group: ordinary collections, or a single one to be careful with."""
+        for lease, state in states.items():
+            if state.is_careful:
+                return await self._careful(lease, state)
         began = time.monotonic()
         commits = await self._walk.step({lease.scope: state for lease, state in states.items()})
         committed = sum([await self._commit(lease, commits[lease.scope]) for lease in states])
@@ -183,9 +188,13 @@ class IngestWorker:
     async def _beat(self, held: Sequence[Lease]) -> None:
         while True:
             await asyncio.sleep(self._ttl_s / 3)
-            await asyncio.to_thread(
-                self._store.heartbeat, held, now=self._clock.now(), ttl_s=self._ttl_s
-            )
+            try:
+                await asyncio.to_thread(
+                    self._store.heartbeat, held, now=self._clock.now(), ttl_s=self._ttl_s
+                )
+            except SlowwaveError as error:
+                # The next beat may still come in time; a lease that is lost commits nothing.
+                log.warning("a heartbeat failed: %s: %s", type(error).__name__, error)
 
 
 def _work(state: AwakeState) -> int:

@@ -140,9 +140,13 @@ def test_conversations_of_one_collection_keep_apart_in_segments(walk: Walk) -> N
 class Deadly(FakeCompressor):
     """Fails whenever the deadly word is among its texts, like a text that kills its model."""
 
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self._error = error
+
     def compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
         if any("致命" in text for text in texts):
-            raise ModelError("the model died")
+            raise self._error
         return super().compress(texts, rate=rate)
 
 
@@ -207,7 +211,7 @@ def run_until_done(ingest: IngestWorker, records: Records, *scopes: Scope) -> in
         for _ in range(60):
             try:
                 await ingest.round()
-            except ModelError:
+            except (ModelError, ValueError):
                 failed += 1
             if all(records.messages.collection(scope).pending == 0 for scope in scopes):
                 break
@@ -220,11 +224,14 @@ def texts(records: Records, scope: Scope) -> list[str]:
     return [entry.text for entry in records.entries.entries(scope).entries]
 
 
-def test_a_deadly_message_is_quarantined_and_everything_else_goes_on(records: Records) -> None:
+@pytest.mark.parametrize("error", [ModelError("the model died"), ValueError("not foreseen")])
+def test_a_deadly_message_is_quarantined_and_everything_else_goes_on(
+    records: Records, error: Exception
+) -> None:
     accept(records, MARA, "one", "two", "这是致命的", "three")
     accept(records, LIN, "四")
 
-    failed = run_until_done(worker(records, compressor=Deadly()), records, MARA, LIN)
+    failed = run_until_done(worker(records, compressor=Deadly(error)), records, MARA, LIN)
 
     assert failed == 1 + 3  # together, then three attempts alone
     assert texts(records, MARA) == ["one", "two", "three"]
