@@ -50,11 +50,13 @@ class FakeCalls:
         mark = self._folder / str(os.getpid()) if self._folder else None
         if mark is not None:
             mark.touch()
-        if self._delay_s:
-            time.sleep(self._delay_s)
-        yield
-        if mark is not None:
-            mark.unlink(missing_ok=True)
+        try:
+            if self._delay_s:
+                time.sleep(self._delay_s)
+            yield
+        finally:
+            if mark is not None:
+                mark.unlink(missing_ok=True)
 
 
 class FakeTokenizer:
