@@ -1,9 +1,9 @@
 """Taking what was erased out of the database's files, where that is ours to do.
 
 SQLite overwrites deleted rows (``secure_delete``), but its log keeps them until it is truncated and
-pages keep what was moved inside them. So the file is written anew: about a second for every 200 MB,
-with as much free space as the file has; writers wait meanwhile, readers do not. A PostgreSQL server
-does the same by itself with autovacuum, on files that are not ours.
+pages keep what was moved inside them. So the file is written anew, which takes as much free space
+as the file has; writers wait meanwhile, readers do not. A PostgreSQL server does the same by itself
+with autovacuum, on files that are not ours.
 """
 
 import sqlite3

@@ -251,7 +251,7 @@ def test_a_tombstone_holds_no_name_and_owes_its_wiping_until_it_is_done(
     assert "'ola'" not in rows
 
 
-def test_erasing_a_thousand_entries_takes_less_than_a_second_of_statements(
+def test_erasing_a_thousand_entries_takes_less_than_five_seconds(
     records: Records, scope: Scope
 ) -> None:
     remember(records, scope, *(f"Fact number {n}." for n in range(1000)))
@@ -260,7 +260,7 @@ def test_erasing_a_thousand_entries_takes_less_than_a_second_of_statements(
     erased = erase_collection(records, scope)
 
     assert erased.receipt["entries"] == 1000
-    assert datetime.now(UTC) - started < timedelta(seconds=5)  # alone it takes a fifth of one
+    assert datetime.now(UTC) - started < timedelta(seconds=5)
     with reading(records.engine, EVERY_TENANT) as connection:
         left = select(func.count()).select_from(METADATA.tables["entry_versions"])
         assert connection.execute(left).scalar_one() == 0
