@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from pipeline.awake.fairness import shares
+from pipeline.awake.shares import shares
 from pipeline.errors import SlowwaveError
 from pipeline.ids import MessageId
 from pipeline.messages import Scope

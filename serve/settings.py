@@ -11,6 +11,7 @@ import yaml
 from pydantic import Field, PositiveFloat, PositiveInt, ValidationError
 
 from actors.calibration import thresholds
+from pipeline.awake.shares import MOST_IN_STEP
 from pipeline.errors import ConfigError
 from pipeline.settings import (
     CompressionSettings,
@@ -72,7 +73,7 @@ class WorkerSettings(Section):
 
     lanes: PositiveInt = 2
     leases: PositiveInt = 16
-    messages: Annotated[int, Field(ge=1, le=1_000)] = 1_000
+    messages: Annotated[int, Field(ge=1, le=MOST_IN_STEP)] = MOST_IN_STEP
     step_s: PositiveFloat = 10.0
     attempts: PositiveInt = 5
     lease_s: PositiveFloat = 60.0

@@ -25,12 +25,10 @@ from actors.records.failures import retrying
 from actors.records.sql import find_collection, in_scope
 from actors.records.tables import collections, messages
 from actors.records.tables import leases as table
+from pipeline.awake.shares import MOST_IN_STEP
 from pipeline.ids import MessageId
 from pipeline.messages import MessageState, Scope, TenantId
 from pipeline.state import AwakeCommit, AwakeState, Lease
-
-MOST_IN_STEP = 1_000
-"""No step takes more accepted messages of one collection than this."""
 
 _FREE = {"worker": None, "heartbeat_at": None, "expires_at": None}
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.awake.fairness import shares
+from pipeline.awake.shares import shares
 from pipeline.messages import Scope, TenantId
 
 

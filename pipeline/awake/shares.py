@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from pipeline.messages import Scope, TenantId
 
+MOST_IN_STEP = 1_000
+"""No step takes more accepted messages of one collection than this."""
+
 
 def shares(waiting: Mapping[Scope, int], *, total: int) -> dict[Scope, int]:
     """Messages per collection, about ``total`` in all and none above what is waiting.
