@@ -24,8 +24,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from actors.quiet import quiet_loading
 from pipeline.errors import ConfigError
-
-Vectors = NDArray[np.float32]
+from pipeline.ports import Vectors
 
 _LAST_LAYERS = 4
 _MAX_TOKENS = 512

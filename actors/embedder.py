@@ -16,10 +16,8 @@ from actors.models import packaged
 from actors.quiet import quiet_loading
 from actors.samples import CHINESE, ENGLISH
 from pipeline.errors import ConfigError, ModelError
-from pipeline.ports import Purpose
+from pipeline.ports import Purpose, Vectors
 from pipeline.vectors import common_directions, distinct
-
-Vectors = NDArray[np.float32]
 
 _SPARE_TOKENS = 8
 """A piece read on its own can take a few tokens more than it took inside the text."""

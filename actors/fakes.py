@@ -15,14 +15,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline.entries import Kind, Statement
 from pipeline.messages import Batch, Message
-from pipeline.ports import Purpose
+from pipeline.ports import Purpose, Vectors
 from pipeline.state import Compressed
-
-Vectors = NDArray[np.float32]
 
 _KNOWN_TOKENS = 50_000
 

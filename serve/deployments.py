@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.awake.segment import Rule
-from pipeline.ports import Vectors
+from pipeline.ports import Purpose, Vectors
 from pipeline.state import Compressed
 from serve.batching import Batcher
 from serve.handles import Handle, ServeModels
 from serve.loading import load_attention, load_compressor, load_embedder
-from serve.models import Purpose
 from serve.segmenting import Segmenting
 
 

@@ -10,9 +10,8 @@ from ray.serve.exceptions import BackPressureError, RayServeException
 from ray.serve.handle import DeploymentHandle
 
 from pipeline.errors import ConfigError, LimitError, SlowwaveError, StoreError
-from pipeline.ports import Vectors
+from pipeline.ports import Purpose, Vectors
 from pipeline.state import Compressed
-from serve.models import Purpose
 
 Handle = DeploymentHandle[Any]
 """A deployment as another one reaches it; what it answers is typed where it is called."""

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Sequence
 
 from pipeline.awake.segment import Rule
-from pipeline.ports import AttentionModel, Compressor, Embedder, Vectors
+from pipeline.ports import AttentionModel, Compressor, Embedder, Purpose, Vectors
 from pipeline.state import Compressed
-from serve.models import Purpose
 from serve.segmenting import Segmenting
 
 

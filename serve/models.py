@@ -1,12 +1,10 @@
 """The models as the service reaches them: asynchronous, wherever they run."""
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Protocol
 
-from pipeline.ports import Vectors
+from pipeline.ports import Purpose, Vectors
 from pipeline.state import Compressed
-
-Purpose = Literal["query", "passage", "topic"]
 
 
 class AsyncModels(Protocol):

@@ -11,9 +11,8 @@ from ray import serve as ray_serve
 from actors.clock import SystemClock
 from actors.records import open_records
 from actors.rules import RuleDecider
-from pipeline.ports import Decider, SleepStore, Vectors
+from pipeline.ports import Decider, Purpose, SleepStore, Vectors
 from pipeline.state import SleepRun
-from serve.models import Purpose
 from serve.settings import AppSettings
 from serve.sleep_job import JobWorkers, SleepParts, consolidate
 

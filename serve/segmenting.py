@@ -6,8 +6,7 @@ from typing import Protocol
 
 from pipeline.awake.segment import Rule, boundaries
 from pipeline.errors import ConfigError
-from pipeline.ports import AttentionModel, Vectors
-from serve.models import Purpose
+from pipeline.ports import AttentionModel, Purpose, Vectors
 
 
 class Embed(Protocol):

@@ -1,207 +1,33 @@
-"""What the domain needs of the world: models and stores, as laws. Adapters live in ``actors``.
-
-Models take batches and give batches of the same length and order. Stores speak in values of
-``pipeline``; every method that takes a tenant or a scope touches nothing of another tenant.
-"""
+"""The record store: what was said, what is remembered, how it is worked on."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Literal, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Protocol
 
 from pipeline.entries import (
-    Case,
     Decision,
     Entry,
     EntryChange,
     EntryVersion,
     Kind,
-    Statement,
     Status,
 )
 from pipeline.ids import EntryId, MessageId, RunId
-from pipeline.messages import Batch, Message, NewMessage, Scope, Segment, TenantId
+from pipeline.messages import Message, NewMessage, Scope, Segment, TenantId
 from pipeline.state import (
     AwakeCommit,
     AwakeState,
     CollectionInfo,
-    Compressed,
     DueCollection,
-    IndexHits,
-    IndexPoint,
-    IndexQuery,
     Lease,
     LedgerItem,
     LedgerRow,
-    OutboxItem,
     Page,
     SleepRun,
     Snapshot,
-    StoredPoint,
     UndoItem,
 )
-
-Vectors = NDArray[np.float32]
-
-EntryKey = tuple[TenantId, EntryId]
-"""An entry among those of all tenants."""
-
-Purpose = Literal["query", "passage", "topic"]
-"""What a vector is for: asking, being found, or comparing what two passages are about."""
-
-
-class Clock(Protocol):
-    """The time, as a thing that can be given."""
-
-    def now(self) -> datetime:
-        """The current instant, timezone-aware, in UTC."""
-        ...
-
-
-class Tokenizer(Protocol):
-    """The one measure of length: every threshold and budget counts its tokens."""
-
-    def count(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, without special tokens; 0 for an empty text."""
-        ...
-
-
-class Embedder(Protocol):
-    """Texts to vectors of one model."""
-
-    @property
-    def model(self) -> str:
-        """Its name, stored beside every vector."""
-        ...
-
-    @property
-    def dim(self) -> int:
-        """The width of its vectors."""
-        ...
-
-    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
-        """``(len(texts), dim)``, L2-normalised. Raises ModelError on any other width.
-
-        For ``topic``, what all texts of a language share is taken out, so that cosines of texts
-        in any language and of any length can be held against one threshold.
-        """
-        ...
-
-
-class Compressor(Protocol):
-    """Texts to the words worth keeping (arXiv 2510.18866, section 3.1)."""
-
-    def compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
-        """About ``rate`` (0..1] of each text's tokens; a text that fails keeps its original."""
-        ...
-
-
-class AttentionModel(Protocol):
-    """How much each turn of a window looks back at the turn before it."""
-
-    def profiles(self, windows: Sequence[Sequence[str]]) -> list[Vectors | None]:
-        """Per window ``(n,)``: attention of turn i to turn i-1, entry 0 ignored.
-
-        The decay with distance is removed. None where the model gives no attention.
-        """
-        ...
-
-
-class Extractor(Protocol):
-    """Batches of segments to standalone statements; a language model or a baseline without one."""
-
-    @property
-    def name(self) -> str:
-        """Which one it is; a baseline says so in its name."""
-        ...
-
-    def extract(self, batches: Sequence[Batch]) -> list[list[Statement]]:
-        """Per batch its statements in order of saying; system text gives none."""
-        ...
-
-
-class Decider(Protocol):
-    """Targets with their candidates to decisions; a language model or a rule-based baseline."""
-
-    @property
-    def name(self) -> str:
-        """Which one it is, with its version; replies are cached under it."""
-        ...
-
-    def decide(self, cases: Sequence[Case]) -> list[Decision]:
-        """One decision per case. Unsure means ignore."""
-        ...
-
-
-class VectorIndex(Protocol):
-    """Derived search structure over entry versions. It may lag; it is never the truth."""
-
-    def upsert(self, points: Sequence[IndexPoint]) -> None:
-        """Writes the points as they are given; doing it twice changes nothing."""
-        ...
-
-    def delete(self, ids: Sequence[str]) -> None:
-        """Removes the points; unknown ids are no error."""
-        ...
-
-    def search(self, queries: Sequence[IndexQuery]) -> list[IndexHits]:
-        """Per query the best dense and lexical hits, best first, ties broken by entry id.
-
-        Scores are rounded to 6 digits. Never contains a point of another scope.
-        """
-        ...
-
-    def count(self, scope: Scope | None = None) -> int:
-        """Points of one scope, or of all."""
-        ...
-
-    def points(self, ids: Sequence[str]) -> dict[str, StoredPoint]:
-        """Those of the ids that the index holds, as they lie there."""
-        ...
-
-    def scan(
-        self, scope: Scope | None = None, *, after: str | None = None, limit: int = 1000
-    ) -> list[StoredPoint]:
-        """Points by id, those above ``after``; empty at the end."""
-        ...
-
-    def begin_rebuild(self, token: str) -> None:
-        """Starts to fill the index anew beside what it holds, which is searched meanwhile.
-
-        One begun before and not ended is given up. ``token`` was never used before.
-        """
-        ...
-
-    def rebuild(self, points: Sequence[IndexPoint]) -> None:
-        """Writes points that the new index must hold; ``upsert`` and ``delete`` reach it too."""
-        ...
-
-    def end_rebuild(self) -> None:
-        """From now on holds what was written since ``begin_rebuild``, and nothing else.
-
-        Where the files are ours, no byte of what was removed before is left in them.
-        """
-        ...
-
-
-class IndexSource(Protocol):
-    """What the index must hold, read from the record store."""
-
-    def page(
-        self, scope: Scope | None = None, *, after: EntryKey | None = None, limit: int = 500
-    ) -> list[OutboxItem]:
-        """Entries with all their versions, by tenant and id, those above ``after``."""
-        ...
-
-    def unknown(self, points: Sequence[StoredPoint]) -> list[StoredPoint]:
-        """Those of the points that belong to no version of an entry of their scope."""
-        ...
-
-    def pending(self, items: Sequence[OutboxItem]) -> set[EntryKey]:
-        """The items' entries that have changes the index has not taken."""
-        ...
+from pipeline.vectors import Vectors
 
 
 class MessageLog(Protocol):
@@ -363,22 +189,6 @@ class EntryStore(Protocol):
 
     def used(self, scope: Scope, ids: Sequence[EntryId], *, now: datetime) -> None:
         """Strengthens entries that an answer or context used (times 1.2, at most 5)."""
-        ...
-
-
-class Outbox(Protocol):
-    """What the index has still to follow."""
-
-    def pending(self, *, limit: int) -> list[OutboxItem]:
-        """The oldest changed entries, each with the points it must have now."""
-        ...
-
-    def done(self, items: Sequence[OutboxItem]) -> None:
-        """Forgets items that the index has taken; doing it twice changes nothing."""
-        ...
-
-    def lag(self, scope: Scope) -> int:
-        """How many changes of the scope the index has not taken."""
         ...
 
 
