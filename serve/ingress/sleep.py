@@ -8,14 +8,7 @@ from pipeline.ids import RunId
 from pipeline.messages import Scope
 from serve.ingress.access import Caller
 from serve.ingress.bodies import SleepIn
-from serve.ingress.views import (
-    DecisionOut,
-    DecisionsOut,
-    RunOut,
-    RunsOut,
-    UndoneOut,
-    UndoOut,
-)
+from serve.ingress.sleep_views import DecisionOut, DecisionsOut, RunOut, RunsOut, UndoneOut, UndoOut
 from serve.service import Memory
 from serve.sleeping import Sleep
 
