@@ -10,6 +10,7 @@ from hypothesis import settings
 
 from actors.records import migrate
 
+# Modules beside the tests (telling, postgres_server) are imported by name.
 sys.path.insert(0, str(Path(__file__).parent))
 from postgres_server import VARIABLE, Database, fresh_database
 

@@ -1,25 +1,11 @@
 """The laws of erasure over SQLite and, where one is named, PostgreSQL."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import func, insert, select
-
-from actors.records import Records
-from actors.records.engine import EVERY_TENANT, reading, writing
-from actors.records.erasure import Erased
-from actors.records.erasure_parts import STEPS
-from actors.records.registry import REGISTRY, Part
-from actors.records.tables import METADATA, erasures, quarantine, recalls, scratchpad_items
-from pipeline.errors import NotFound
-from pipeline.ids import entry_id, point_id
-from pipeline.messages import Scope, TenantId
-
-sys.path.insert(0, str(Path(__file__).parent))
 from telling import (
     HERON,
     HERON_ZH,
@@ -33,6 +19,16 @@ from telling import (
     step_of,
     texts,
 )
+
+from actors.records import Records
+from actors.records.engine import EVERY_TENANT, reading, writing
+from actors.records.erasure import Erased
+from actors.records.erasure_parts import STEPS
+from actors.records.registry import REGISTRY, Part
+from actors.records.tables import METADATA, erasures, quarantine, recalls, scratchpad_items
+from pipeline.errors import NotFound
+from pipeline.ids import entry_id, point_id
+from pipeline.messages import Scope, TenantId
 
 Erase = Callable[[Records, Scope], Erased]
 

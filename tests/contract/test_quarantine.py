@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-import numpy as np
 import pytest
+from telling import statement
 
 from actors.records import Records
-from pipeline.entries import Kind, Statement
 from pipeline.errors import Conflict, NotFound
-from pipeline.ids import MessageId, entry_id, segment_id
+from pipeline.ids import MessageId, segment_id
 from pipeline.messages import Message, NewMessage, Role, Scope, Segment, TenantId
-from pipeline.state import AwakeCommit, AwakeState, Compressed, Lease, StoredStatement
+from pipeline.state import AwakeCommit, AwakeState, Compressed, Lease
 from pipeline.tenancy import QuarantineState
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
@@ -39,25 +38,6 @@ def segment(messages: Sequence[Message]) -> Segment:
     )
 
 
-def stored(scope: Scope, message: Message) -> StoredStatement:
-    statement = Statement(
-        text=message.content,
-        kind=Kind.FACT,
-        speaker="Ola",
-        said_at=message.said_at,
-        zone="UTC",
-        language="en",
-        sources=(message.id,),
-        sequence=message.sequence,
-        ordinal=0,
-    )
-    return StoredStatement(
-        id=entry_id(scope.tenant, scope.collection, message.id, 0),
-        statement=statement,
-        vector=np.array([1.0, 0.0], dtype=np.float32),
-    )
-
-
 def walk(
     records: Records, scope: Scope, *, bad: Sequence[MessageId] = (), now: datetime = NOON
 ) -> list[str]:
@@ -70,7 +50,7 @@ def walk(
         compressed={message.id: Compressed(text="short") for message in state.accepted},
         segments=(cut,),
         extracted=(cut.id,),
-        statements=tuple(stored(scope, message) for message in good),
+        statements=tuple(statement(scope, message, "t") for message in good),
         quarantined={message: "the reply was cut short" for message in bad},
         model="tiny",
     )

@@ -2,17 +2,14 @@
 
 import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
+from telling import HERON, HERON_ZH, NOON, everything, remember, said, texts
 
 from actors.records import Records, open_records
 from pipeline.errors import ConfigError, Conflict, InputError, NotFound, SlowwaveError
 from pipeline.messages import Scope, TenantId
-
-sys.path.insert(0, str(Path(__file__).parent))
-from telling import HERON, HERON_ZH, NOON, everything, remember, said, texts
 
 
 def exported(records: Records, scope: Scope) -> bytes:

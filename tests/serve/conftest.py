@@ -106,29 +106,7 @@ def _houses(tmp_path: Path, *, keys_required: bool) -> Iterator[House]:
         recall=RecallSettings(),
     )
     sleep = Sleep(store=records.sleep, runner=NoRunner(records), index=index, clock=clock)
-    settings = WalkSettings(
-        compress=True,
-        rate=0.6,
-        window_tokens=60,
-        shortterm_tokens=60,
-        model=embedder.model,
-    )
-    extractor = ExtractiveSummariser(tokenizer=tokenizer, max_entry_tokens=200)
-    walk = Walk(models=models, extractor=extractor, tokenizer=tokenizer, settings=settings)
-    worker = IngestWorker(
-        name="w",
-        store=records.awake,
-        walk=walk,
-        clock=clock,
-        follow_index=index,
-        leases=8,
-        messages=100,
-        step_s=10,
-        ttl_s=60,
-        idle_s=3600,
-        poll_s=0.01,
-        attempts=3,
-    )
+    worker = _worker(records, models, clock=clock, index=index)
     lifecycle = Lifecycle(
         records=records,
         index=index,
@@ -148,3 +126,32 @@ def _houses(tmp_path: Path, *, keys_required: bool) -> Iterator[House]:
             edge=edge,
         )
     edge.close()
+
+
+def _worker(
+    records: Records, models: InlineModels, *, clock: FixedClock, index: InlineIndex
+) -> IngestWorker:
+    tokenizer = FakeTokenizer()
+    settings = WalkSettings(
+        compress=True,
+        rate=0.6,
+        window_tokens=60,
+        shortterm_tokens=60,
+        model=FakeEmbedder().model,
+    )
+    extractor = ExtractiveSummariser(tokenizer=tokenizer, max_entry_tokens=200)
+    walk = Walk(models=models, extractor=extractor, tokenizer=tokenizer, settings=settings)
+    return IngestWorker(
+        name="w",
+        store=records.awake,
+        walk=walk,
+        clock=clock,
+        follow_index=index,
+        leases=8,
+        messages=100,
+        step_s=10,
+        ttl_s=60,
+        idle_s=3600,
+        poll_s=0.01,
+        attempts=3,
+    )
