@@ -92,8 +92,8 @@ class FakeEmbedder:
         vectors = np.zeros((len(texts), self._dim), dtype=np.float32)
         with self._calls.running():
             for row, text in enumerate(texts):
-                for token in fake_tokens(text.casefold()) or [""]:
-                    vectors[row] += self._direction(token)
+                tokens = fake_tokens(text.casefold()) or [""]
+                vectors[row] = np.add.reduce([self._direction(token) for token in tokens])
         unit: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-9)
         return unit
 

@@ -8,6 +8,7 @@ import argparse
 import http.client
 import json
 import time
+import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
@@ -82,10 +83,11 @@ def _request(number: int, name: str) -> dict[str, object]:
 
 def _message(name: str, place: int) -> dict[str, object]:
     subject = SUBJECTS[place % len(SUBJECTS)]
+    number = zlib.crc32(name.encode())
     return {
         "role": "user",
         "speaker": "Mara",
-        "content": f"{subject} stands in the kitchen since we moved, its number is {name}.",
+        "content": f"{subject} stands in the kitchen since we moved, its number is {number}.",
         "message_id": name,
         "said_at": f"2025-03-01T10:{place:02}:00Z",
     }

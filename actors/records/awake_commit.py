@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, Select, Update, and_, bindparam, insert, select, update
 
 from actors.records.awake_load import BUFFERED, EXTRACTED
 from actors.records.said import write_statements
@@ -29,8 +29,7 @@ def write_step(
     _add_segments(connection, scope, commit.segments, now)
     before = _states(connection, scope, commit)
     after = _moved(before, commit)
-    _write_compressed(connection, scope, commit)
-    _write_states(connection, scope, after)
+    _write_messages(connection, scope, commit, before, after)
     _update_messages(connection, scope, commit.survived, {"attempts": 0})
     _end_segments(connection, scope, commit.extracted, now)
     _write_quarantine(connection, scope, commit.quarantined, before, now)
@@ -58,9 +57,6 @@ def _add_segments(
     ]
     if rows:
         connection.execute(insert(segments), rows)
-    for segment in new:
-        ids = [message.id for message in segment.messages]
-        _update_messages(connection, scope, ids, {"segment": segment.id})
 
 
 def _update_messages(
@@ -73,20 +69,30 @@ def _update_messages(
 
 def _states(connection: Connection, scope: Scope, commit: AwakeCommit) -> dict[MessageId, Row[Any]]:
     """The present rows of every message that the step may move."""
-    ids = {*commit.compressed, *commit.quarantined}
-    ids.update(message.id for segment in commit.segments for message in segment.messages)
+    ids = {*commit.compressed, *commit.quarantined, *_cut(commit)}
     wanted = (messages.c.id, messages.c.sequence, messages.c.state, messages.c.segment)
+    places = [
+        and_(in_scope(messages, scope), messages.c.id.in_(some)) for some in chunks(sorted(ids))
+    ]
+    places += [
+        and_(in_scope(messages, scope), messages.c.segment.in_(some))
+        for some in chunks(commit.extracted)
+    ]
     found: dict[MessageId, Row[Any]] = {}
-    for column, values in ((messages.c.id, sorted(ids)), (messages.c.segment, commit.extracted)):
-        for some in chunks(values):
-            query: Select[Any] = select(*wanted).where(in_scope(messages, scope), column.in_(some))
-            found.update({MessageId(row.id): row for row in connection.execute(query)})
+    for mine in places:
+        query: Select[Any] = select(*wanted).where(mine)
+        found.update({MessageId(row.id): row for row in connection.execute(query)})
     return found
+
+
+def _cut(commit: AwakeCommit) -> dict[MessageId, SegmentId]:
+    """The new segment of each message that the step cuts off a window."""
+    return {message.id: segment.id for segment in commit.segments for message in segment.messages}
 
 
 def _moved(before: Mapping[MessageId, Row[Any]], commit: AwakeCommit) -> States:
     """Where each message that is not done yet stands after the step."""
-    cut = {message.id for segment in commit.segments for message in segment.messages}
+    cut = _cut(commit)
     extracted = set(commit.extracted)
     after: States = {}
     for message, row in before.items():
@@ -94,7 +100,7 @@ def _moved(before: Mapping[MessageId, Row[Any]], commit: AwakeCommit) -> States:
             continue
         if message in commit.quarantined:
             after[message] = MessageState.QUARANTINED
-        elif row.segment in extracted:
+        elif cut.get(message, row.segment) in extracted:
             after[message] = MessageState.EXTRACTED
         elif message in cut:
             after[message] = MessageState.SEGMENTED
@@ -103,24 +109,43 @@ def _moved(before: Mapping[MessageId, Row[Any]], commit: AwakeCommit) -> States:
     return after
 
 
-def _write_compressed(connection: Connection, scope: Scope, commit: AwakeCommit) -> None:
-    statement = (
+def _write_messages(
+    connection: Connection,
+    scope: Scope,
+    commit: AwakeCommit,
+    before: Mapping[MessageId, Row[Any]],
+    after: States,
+) -> None:
+    """State and segment of every message that moves, with the text of those just compressed."""
+    cut = _cut(commit)
+    fresh: list[dict[str, Any]] = []
+    groups: dict[tuple[str, str | None], list[MessageId]] = {}
+    for message, row in before.items():
+        state = after.get(message, MessageState(row.state)).value
+        segment = cut.get(message, row.segment)
+        kept = commit.compressed.get(message)
+        if kept is not None:
+            place = {"at": row.sequence, "reached": state, "cut": segment}
+            fresh.append(place | {"kept": kept.text, "why": kept.fallback})
+        elif (state, segment) != (row.state, row.segment):
+            groups.setdefault((state, segment), []).append(message)
+    if fresh:
+        connection.execute(_compressing(scope), fresh)
+    for (state, segment), ids in groups.items():
+        _update_messages(connection, scope, ids, {"state": state, "segment": segment})
+
+
+def _compressing(scope: Scope) -> Update:
+    return (
         update(messages)
-        .where(in_scope(messages, scope), messages.c.id == bindparam("of"))
-        .values(compressed=bindparam("text"), fallback=bindparam("why"))
+        .where(in_scope(messages, scope), messages.c.sequence == bindparam("at"))
+        .values(
+            state=bindparam("reached"),
+            segment=bindparam("cut"),
+            compressed=bindparam("kept"),
+            fallback=bindparam("why"),
+        )
     )
-    rows = [
-        {"of": message, "text": compressed.text, "why": compressed.fallback}
-        for message, compressed in commit.compressed.items()
-    ]
-    if rows:
-        connection.execute(statement, rows)
-
-
-def _write_states(connection: Connection, scope: Scope, after: States) -> None:
-    for state in MessageState:
-        ids = [message for message, reached in after.items() if reached is state]
-        _update_messages(connection, scope, ids, {"state": state.value})
 
 
 def _end_segments(

@@ -1,6 +1,7 @@
 """Column types that mean the same on SQLite and PostgreSQL; knows nothing of tables."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,16 +27,26 @@ class UtcDateTime(TypeDecorator[datetime]):
         """The instant in UTC; SQLite keeps it as sortable text without the offset."""
         if value is None:
             return None
-        if value.utcoffset() is None:
-            raise UnstorableValue(f"expected a time with a zone, got naive {value.isoformat()}")
-        instant = value.astimezone(UTC)
-        return instant.replace(tzinfo=None) if dialect.name == "sqlite" else instant
+        return _bare(value) if dialect.name == "sqlite" else _in_utc(value)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """The instant, timezone-aware, in UTC."""
-        if value is None:
-            return None
+        if value is None or value.tzinfo is UTC:
+            return value
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _in_utc(value: datetime) -> datetime:
+    if value.tzinfo is UTC:
+        return value
+    if value.utcoffset() is None:
+        raise UnstorableValue(f"expected a time with a zone, got naive {value.isoformat()}")
+    return value.astimezone(UTC)
+
+
+@lru_cache(maxsize=1_000)  # a row holds the same instant several times
+def _bare(value: datetime) -> datetime:
+    return _in_utc(value).replace(tzinfo=None)
 
 
 class HalfVector(TypeDecorator[NDArray[np.float32]]):

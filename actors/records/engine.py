@@ -9,7 +9,6 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -46,7 +45,7 @@ def open_engine(url: str) -> Engine:
     return _open_sqlite(target) if target.get_backend_name() == "sqlite" else _open_postgres(target)
 
 
-_JSON = partial(json.dumps, ensure_ascii=False, allow_nan=False)
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 """Texts inside JSON stay as they were said, so that a search of the bytes finds them."""
 
 

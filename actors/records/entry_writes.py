@@ -3,7 +3,7 @@
 The caller holds the lock on the collection's row, so numbers of writes and versions never race.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,17 +39,22 @@ def write_entries(
     first = _count_writes(connection, scope, len(writes)) - len(writes) + 1
     numbered = list(enumerate(writes, start=first))
     place: dict[str, Any] = {"tenant": scope.tenant, "collection": scope.collection}
+    shared = [place | entry_values(write.entry) for write in writes]
     added = [
-        place | _entry_row(write.entry) | {"new_at": new_at}
-        for new_at, write in numbered
+        values | {"id": write.entry.id, "version": 1, "new_at": new_at}
+        for (new_at, write), values in zip(numbered, shared, strict=True)
         if write.entry.version == 1
     ]
     if added:
         connection.execute(insert(entries), added)
-    for new_at, write in numbered:
+    for (new_at, write), values in zip(numbered, shared, strict=True):
         if write.entry.version > 1:
-            _replace(connection, scope, write.entry, new_at)
-    connection.execute(insert(entry_versions), [place | _version_row(write) for write in writes])
+            _replace(connection, scope, write.entry, values | {"new_at": new_at})
+    versions = [
+        values | {"entry": write.entry.id, "version": write.entry.version, "why": write.why}
+        for write, values in zip(writes, shared, strict=True)
+    ]
+    connection.execute(insert(entry_versions), versions)
     _write_vectors(connection, place, writes, model)
     ops = [
         place | {"entry": write.entry.id, "created_at": write.entry.written_at} for write in writes
@@ -67,21 +72,11 @@ def _count_writes(connection: Connection, scope: Scope, count: int) -> int:
     return int(connection.execute(statement).scalar_one())
 
 
-def _entry_row(entry: Entry) -> dict[str, Any]:
-    return {"id": entry.id, "version": entry.version} | entry_values(entry)
-
-
-def _version_row(write: EntryWrite) -> dict[str, Any]:
-    entry = write.entry
-    own = {"entry": entry.id, "version": entry.version, "why": write.why}
-    return own | entry_values(entry)
-
-
-def _replace(connection: Connection, scope: Scope, entry: Entry, new_at: int) -> None:
+def _replace(connection: Connection, scope: Scope, entry: Entry, values: Mapping[str, Any]) -> None:
     connection.execute(
         update(entries)
         .where(entries.c.tenant == scope.tenant, entries.c.id == entry.id)
-        .values(version=entry.version, new_at=new_at, **entry_values(entry))
+        .values(version=entry.version, **values)
     )
 
 

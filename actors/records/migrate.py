@@ -9,6 +9,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
 from actors.records.engine import EVERY_TENANT, NO_TENANT, open_engine, reading, writing
+from actors.records.planning import describe_growth
 from actors.records.wall import build_wall, check_role, check_wall, open_gate
 from pipeline.errors import ConfigError
 
@@ -79,6 +80,8 @@ def _upgrade(engine: Engine) -> None:
             config = _config()
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+            if engine.dialect.name == "sqlite":
+                describe_growth(connection)
 
 
 def _wait_for_others(connection: Connection) -> None:

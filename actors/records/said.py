@@ -29,12 +29,13 @@ def write_statements(
 
     A statement whose id is taken is the same one extracted again, and what became of it stays.
     """
-    known = _active(connection, scope, [_identity(stored) for stored in statements])
+    said = [_identity(stored) for stored in statements]
+    known = _active(connection, scope, said)
     taken = _taken(connection, scope, [stored.id for stored in statements])
     before = {entry.id: entry for entry in known.values()}
     after: dict[EntryId, Entry] = {}
-    for stored in statements:
-        earlier = known.get(_identity(stored))
+    for stored, what in zip(statements, said, strict=True):
+        earlier = known.get(what)
         if earlier is None and stored.id in taken:
             continue
         entry = (
@@ -45,7 +46,7 @@ def write_statements(
         if entry is not earlier:
             after[entry.id] = entry
         if entry.status is Status.ACTIVE:
-            known[_identity(stored)] = entry
+            known[what] = entry
     vectors = {stored.id: stored.vector for stored in reversed(statements)}
     writes = [
         _repeated(entry, now)

@@ -12,6 +12,11 @@ _LOCK = threading.Lock()
 
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
-    """The stem of a lower-case word; words come again and again, so stems are kept."""
+    """The stem of a lower-case word; words come again and again, so stems are kept.
+
+    What is not all letters, as a number or a name of code, is its own stem.
+    """
+    if not word.isalpha():
+        return word
     with _LOCK:
         return str(_STEMMER.stemWord(word))

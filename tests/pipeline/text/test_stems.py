@@ -13,9 +13,14 @@ def test_forms_of_a_word_share_their_stem() -> None:
     assert stem("walking") == stem("walked") == "walk"
 
 
+def test_what_is_not_all_letters_is_its_own_stem() -> None:
+    assert [stem(word) for word in ("gpt4ing", "2024", "v2's")] == ["gpt4ing", "2024", "v2's"]
+
+
 def test_threads_that_stem_at_once_get_what_one_alone_gets() -> None:
     alone = snowballstemmer.stemmer("english")
-    words = [f"{word}{n}ing" for n in range(200) for word in WORDS]
+    others = [chr(ord("a") + n % 26) * (1 + n // 26) for n in range(200)]
+    words = [f"{word}{other}ing" for other in others for word in WORDS]
     expected = [alone.stemWord(word) for word in words]
 
     with ThreadPoolExecutor(8) as pool:
