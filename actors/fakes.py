@@ -35,11 +35,15 @@ class FakeCalls:
     """What happens around each call of a fake: it takes time, and leaves a mark while it runs.
 
     The mark is a file named after the process; one that stays tells of a call that was killed.
+    ``log`` gets a line with the time (seconds since the epoch) of each reply.
     """
 
-    def __init__(self, *, delay_s: float = 0.0, folder: Path | None = None) -> None:
+    def __init__(
+        self, *, delay_s: float = 0.0, folder: Path | None = None, log: Path | None = None
+    ) -> None:
         self._delay_s = delay_s
         self._folder = folder
+        self._log = log
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -51,6 +55,9 @@ class FakeCalls:
             if self._delay_s:
                 time.sleep(self._delay_s)
             yield
+            if self._log is not None:
+                with self._log.open("a", encoding="utf-8") as replies:
+                    replies.write(f"{time.time()}\n")
         finally:
             if mark is not None:
                 mark.unlink(missing_ok=True)

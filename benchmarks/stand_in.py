@@ -23,9 +23,21 @@ class Running:
     home: Home
     url: str
 
-    def cpu_s(self) -> float:
-        """Seconds of CPU that its living processes have used so far."""
-        return sum(sum(times[:2]) for times in self._each(psutil.Process.cpu_times))
+    @property
+    def records_url(self) -> str:
+        """Where the embedded record store lies."""
+        return f"sqlite:///{self.home.path / 'records.sqlite'}"
+
+    def cpu_s(self) -> dict[str, float]:
+        """Seconds of CPU that each of its living processes has used so far, by title and pid."""
+        found: dict[str, float] = {}
+        for process in own_processes(self.home):
+            try:
+                name = f"{' '.join(process.cmdline()[:1])} {process.pid}"
+                found[name] = sum(process.cpu_times()[:2])
+            except psutil.NoSuchProcess:
+                continue
+        return found
 
     def resident_bytes(self, title: str) -> int:
         """Resident memory of its processes whose title holds ``title``."""
@@ -35,17 +47,26 @@ class Running:
             if title in " ".join(process.cmdline()[:1])
         )
 
-    def _each(self, measure: Any) -> list[Any]:
-        found = []
-        for process in own_processes(self.home):
-            try:
-                found.append(measure(process))
-            except psutil.NoSuchProcess:
-                continue
-        return found
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stores:
+    """Where the records lie; None for those embedded in the service."""
+
+    name: str
+    records: str | None = None
+    owner: str | None = None
+
+    @property
+    def args(self) -> dict[str, str]:
+        """The section of the settings."""
+        named = {"records": self.records, "records_owner": self.owner}
+        return {key: url for key, url in named.items() if url is not None}
 
 
-def settings(**args: Any) -> dict[str, Any]:
+EMBEDDED = Stores(name="SQLite")
+
+
+def settings(stores: Stores, **args: Any) -> dict[str, Any]:
     """The arguments of the application with stand-ins for every model."""
     models = {"embedder": "fake", "tokenizer": "fake", "compressor": "fake", "extractor": "fake"}
     sizes = {"num_cpus": 0.5, "max_ongoing_requests": 64}
@@ -53,6 +74,7 @@ def settings(**args: Any) -> dict[str, Any]:
     return {
         "access": {"keys_required": False},
         "models": models,
+        "stores": stores.args,
         "segmentation": {"max_similarity": 0.5},
         "consolidation": {"min_similarity": 0.5},
         "deployments": {name: dict(sizes) for name in names},
@@ -61,14 +83,16 @@ def settings(**args: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def service(args: Mapping[str, Any]) -> Iterator[Running]:
+def service(args: Mapping[str, Any], *, models_dir: Path | None = None) -> Iterator[Running]:
     """The service of these arguments; nothing of it is left afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
     config, home = folder / "bench.yaml", home_at(folder / "home")
     application = {"name": "slowwave", "import_path": "serve.app:build", "args": dict(args)}
     config.write_text(yaml.safe_dump({"applications": [application]}), encoding="utf-8")
     try:
-        started = up(home, Plan(config=config, models_dir=folder), say=lambda line: None)
+        started = up(
+            home, Plan(config=config, models_dir=models_dir or folder), say=lambda line: None
+        )
         yield Running(home=home, url=started.service.url)
     finally:
         down(home, say=lambda line: None)

@@ -3,7 +3,7 @@
 The adapters are imported inside the functions: a process loads torch only for a model it hosts.
 A name that begins with ``fake`` loads a stand-in of ``actors.fakes``, for tests and for measuring
 what the service costs beside its models: ``fake:delay_s=0.05,calls=FOLDER`` waits that long in
-each call and keeps a file in the folder meanwhile.
+each call and keeps a file in the folder meanwhile; ``log=FILE`` gets the time of each reply.
 """
 
 import logging
@@ -87,9 +87,11 @@ def _fake_calls(name: str) -> "FakeCalls":
     options: dict[str, Any] = dict(
         part.split("=", 1) for part in name.partition(":")[2].split(",") if "=" in part
     )
-    if unknown := options.keys() - {"delay_s", "calls"}:
+    if unknown := options.keys() - {"delay_s", "calls", "log"}:
         raise ConfigError(f"unknown options {sorted(unknown)} in {name!r}", field="models")
-    folder = options.get("calls")
+    folder, replies = options.get("calls"), options.get("log")
     return FakeCalls(
-        delay_s=float(options.get("delay_s", 0.0)), folder=Path(folder) if folder else None
+        delay_s=float(options.get("delay_s", 0.0)),
+        folder=Path(folder) if folder else None,
+        log=Path(replies) if replies else None,
     )

@@ -1,0 +1,1 @@
+"""The measurements of the ingestion benchmark, one module for each question."""
