@@ -32,6 +32,10 @@ class MessageState(StrEnum):
     QUARANTINED = "quarantined"
 
 
+DONE = (MessageState.EXTRACTED, MessageState.QUARANTINED)
+"""The states that a message does not leave by itself."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
     """One collection of one tenant: the unit of order, recall, consolidation and erasure."""

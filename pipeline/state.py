@@ -107,6 +107,11 @@ class AwakeCommit:
     survived: tuple[MessageId, ...] = ()
     model: str = ""
 
+    @property
+    def moves_on(self) -> bool:
+        """Whether any message is further than before."""
+        return bool(self.compressed or self.segments or self.extracted or self.quarantined)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:

@@ -167,7 +167,9 @@ class IngestWorker:
         if worn:
             return await self._commit(lease, self._given_up(state, worn))
         commits = await self._walk.step({lease.scope: part.state}, last=part.last)
-        commit = replace(commits[lease.scope], survived=part.messages, flushed_through=None)
+        commit = replace(commits[lease.scope], flushed_through=None)
+        if commit.moves_on:  # otherwise its attempts stay counted: it must not go on for ever
+            commit = replace(commit, survived=part.messages)
         return await self._commit(lease, commit)
 
     async def _one(self, scope: Scope, state: AwakeState) -> AwakeCommit:

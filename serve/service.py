@@ -10,7 +10,7 @@ from pipeline.awake.normalise import RawMessage, normalise
 from pipeline.entries import CURRENT, Entry, EntryChange, EntryVersion, Kind, Status
 from pipeline.errors import InputError
 from pipeline.ids import EntryId, MessageId
-from pipeline.messages import Message, MessageState, NewMessage, Scope, Segment, TenantId
+from pipeline.messages import Message, NewMessage, Scope, Segment, TenantId
 from pipeline.ports import Clock, Tokenizer
 from pipeline.recall.context import Budget, Context, Remembered, build_context
 from pipeline.recall.lexical import sparse_query
@@ -29,7 +29,6 @@ from serve.queries import QueryVectors
 
 Condition = Callable[[], bool]
 
-DONE = (MessageState.EXTRACTED, MessageState.QUARANTINED)
 RECENT_MESSAGES = 200
 INSTRUCTIONS = 50
 
@@ -144,7 +143,7 @@ class Memory:
         """Whether the flush was met and is searchable within the time."""
 
         def met() -> bool:
-            return self._records.messages.collection(scope).flushed >= through
+            return self._records.messages.flushed(scope) >= through
 
         return await self._poll(met, scope, timeout_s=timeout_s)
 
@@ -154,8 +153,7 @@ class Memory:
         """Whether these messages were extracted and are searchable within the time."""
 
         def met() -> bool:
-            found = self._records.messages.messages_by_id(scope, ids)
-            return all(message.state in DONE for message in found.values())
+            return self._records.messages.are_done(scope, ids)
 
         return await self._poll(met, scope, timeout_s=timeout_s)
 

@@ -111,7 +111,7 @@ class Walk:
         step = _Step(scope, state)
         step.windows = _windows(step)
         self._buffer([step])
-        rest = replace(state, accepted=(), windows={}, buffered=(), flush=False)
+        rest = replace(state, accepted=(), windows={}, buffered=(), flush=False, is_partial=False)
         if step.batches:
             segment = step.batches[0][0]
             alone = replace(rest, buffered=(segment,), flush=True)

@@ -11,10 +11,8 @@ from actors.records.said import write_statements
 from actors.records.sql import chunks, in_scope, is_collection, upsert
 from actors.records.tables import collections, messages, quarantine, segments
 from pipeline.ids import MessageId, SegmentId
-from pipeline.messages import MessageState, Scope, Segment
+from pipeline.messages import DONE, MessageState, Scope, Segment
 from pipeline.state import AwakeCommit
-
-_DONE = (MessageState.EXTRACTED, MessageState.QUARANTINED)
 
 States = dict[MessageId, MessageState]
 
@@ -96,7 +94,7 @@ def _moved(before: Mapping[MessageId, Row[Any]], commit: AwakeCommit) -> States:
     extracted = set(commit.extracted)
     after: States = {}
     for message, row in before.items():
-        if row.state in _DONE:
+        if row.state in DONE:
             continue
         if message in commit.quarantined:
             after[message] = MessageState.QUARANTINED
@@ -188,7 +186,7 @@ def _advance(
     moves: Sequence[tuple[str, MessageState]],
 ) -> None:
     accepted = row.accepted - sum(old == MessageState.ACCEPTED for old, _ in moves)
-    pending = row.pending - sum(new in _DONE for _, new in moves)
+    pending = row.pending - sum(new in DONE for _, new in moves)
     met = row.flush_requested if pending == 0 else 0
     changes = {
         "step": row.step + 1,

@@ -14,7 +14,7 @@ from actors.records.rows import message_of
 from actors.records.sql import chunks, find_collection, in_scope, is_collection
 from actors.records.tables import collections, conversations, messages
 from pipeline.ids import MessageId, digest
-from pipeline.messages import Message, NewMessage, Scope, Segment, TenantId
+from pipeline.messages import DONE, Message, NewMessage, Scope, Segment, TenantId
 from pipeline.state import CollectionInfo
 
 
@@ -117,6 +117,22 @@ class SqlMessageLog:
                 changes["flushed"] = row.last_sequence
             connection.execute(update(collections).where(is_collection(scope)).values(changes))
             return int(row.last_sequence)
+
+    def flushed(self, scope: Scope) -> int:
+        """The sequence up to which flushes are met. Raises NotFound."""
+        with reading(self._engine, scope.tenant) as connection:
+            return int(find_collection(connection, scope).flushed)
+
+    def are_done(self, scope: Scope, ids: Sequence[MessageId]) -> bool:
+        """Whether each of the ids that exists in the scope is extracted or quarantined."""
+        done = [state.value for state in DONE]
+        with reading(self._engine, scope.tenant) as connection:
+            for some in chunks(ids):
+                mine = (in_scope(messages, scope), messages.c.id.in_(some))
+                open_ones = select(messages.c.id).where(*mine, messages.c.state.not_in(done))
+                if connection.execute(open_ones.limit(1)).first() is not None:
+                    return False
+        return True
 
     def collection(self, scope: Scope) -> CollectionInfo:
         """How far the collection is. Raises NotFound."""

@@ -17,7 +17,7 @@ from pipeline.messages import Batch, Message, MessageState, NewMessage, Role, Sc
 from pipeline.state import AwakeState, Compressed
 from serve.ingest import IngestWorker
 from serve.inline import InlineModels
-from serve.walk import Walk, WalkSettings
+from serve.walk import Stage, Walk, WalkSettings
 
 NOON = datetime(2025, 5, 8, 12, tzinfo=UTC)
 MARA = Scope(tenant=TenantId("t"), collection="mara")
@@ -158,7 +158,11 @@ class NoIndex:
 
 
 def worker(
-    records: Records, *, compressor: FakeCompressor, extractor: Echo | None = None
+    records: Records,
+    *,
+    compressor: FakeCompressor,
+    extractor: Echo | None = None,
+    messages: int = 100,
 ) -> IngestWorker:
     models = InlineModels(embedder=FakeEmbedder(), compressor=compressor, max_similarity=0.5)
     settings = WalkSettings(
@@ -177,7 +181,7 @@ def worker(
         clock=FixedClock(NOON),
         follow_index=NoIndex(),
         leases=8,
-        messages=100,
+        messages=messages,
         step_s=10,
         ttl_s=60,
         idle_s=3600,
@@ -240,6 +244,54 @@ def test_a_deadly_message_is_quarantined_and_everything_else_goes_on(
     assert states.count(MessageState.QUARANTINED) == 1
     assert states[2] is MessageState.QUARANTINED
     assert records.messages.collection(MARA).quarantined == 1
+
+
+def test_one_segment_alone_is_extracted_though_other_windows_must_leave_first(walk: Walk) -> None:
+    spoken = said(*[f"词 {n}" for n in range(40)])
+    cut = asyncio.run(walk.step({MARA: state(spoken, flush=True)}, last=Stage.SEGMENT))[MARA]
+    before = replace(state((), flush=True), buffered=cut.segments, is_partial=True)
+
+    part = walk.part(MARA, before)
+
+    assert part is not None
+    commit = asyncio.run(walk.step({MARA: part.state}, last=part.last))[MARA]
+    assert commit.extracted == (cut.segments[0].id,)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 30])
+def test_after_a_failure_every_piece_of_a_large_flush_is_walked_in(
+    records: Records, size: int
+) -> None:
+    for number in range(12):
+        batch = [
+            NewMessage(
+                conversation=f"c{number}",
+                role=Role.USER,
+                speaker="Mara",
+                content=f"{number} 茶{place}",
+                said_at=NOON,
+            )
+            for place in range(3)
+        ]
+        records.messages.accept(MARA, batch, now=NOON)
+    records.messages.request_flush(MARA)
+    held = records.awake.lease("gone", limit=1, now=NOON, ttl_s=60, idle_s=3600)
+    records.awake.fail(held, "the model died")
+    records.awake.release(held)
+    ingest = worker(records, compressor=FakeCompressor(), messages=size)
+
+    async def run() -> int:
+        rounds = 0
+        while records.messages.collection(MARA).pending:
+            await ingest.round()
+            rounds += 1
+            assert rounds < 300, "it goes on for ever"
+        return rounds
+
+    asyncio.run(run())
+
+    assert records.messages.collection(MARA).quarantined == 0
+    assert len(texts(records, MARA)) == 36
 
 
 def cuts_of(walk: Walk, messages: Sequence[Message], sizes: Sequence[int]) -> list[list[str]]:
