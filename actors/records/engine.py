@@ -9,6 +9,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -63,6 +64,7 @@ def _target(url: str) -> URL:
 
 
 def _open_sqlite(target: URL) -> Engine:
+    _hide(Path(str(target.database)))
     engine = create_engine(
         target,
         json_serializer=_JSON,
@@ -73,6 +75,12 @@ def _open_sqlite(target: URL) -> Engine:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _hide(file: Path) -> None:
+    """Lets nobody else read a new database; its log and index files take over the mode."""
+    if file.parent.is_dir():
+        file.touch(mode=0o600)
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:

@@ -64,6 +64,8 @@ class Caller:
         ) -> Scope:
             if "\x00" in collection:
                 raise InputError("must not contain NUL", field="collection")
+            if "\ufffd" in collection:  # what a server makes of bytes that are not UTF-8
+                raise InputError("expected a name in valid UTF-8", field="collection")
             return Scope(tenant=found.tenant, collection=collection)
 
         self.identity = identity

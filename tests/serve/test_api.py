@@ -253,3 +253,11 @@ def test_a_repeat_without_a_time_of_its_own_is_the_same_message(house: Any) -> N
 
     assert again.status_code == 202
     assert again.json() == first
+
+
+def test_a_name_that_is_no_utf8_is_refused(house: Any) -> None:
+    reply = house.client.post("/v1/collections/%ff/messages", json=say("I like tea."))
+
+    assert reply.status_code == 422
+    assert reply.json()["error"]["field"] == "collection"
+    assert house.client.get("/v1/collections").json()["collections"] == []

@@ -141,3 +141,17 @@ def test_a_vector_comes_back_of_length_one_within_half_precision() -> None:
 def test_a_vector_that_is_not_finite_is_refused() -> None:
     with pytest.raises(InputError, match="finite"):
         HalfVector().process_bind_param(np.array([np.nan], dtype=np.float32), sqlite.dialect())
+
+
+def test_nobody_else_reads_a_new_database(tmp_path: Path) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path / 'records.sqlite'}")
+    with writing(engine, EVERY_TENANT) as connection:
+        connection.execute(text("CREATE TABLE said (words TEXT)"))
+        modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
+    engine.dispose()
+
+    assert modes == {
+        "records.sqlite": 0o600,
+        "records.sqlite-wal": 0o600,
+        "records.sqlite-shm": 0o600,
+    }
