@@ -53,13 +53,13 @@ class SqlMessageLog:
         if not messages:
             return []
         quota = messages_per_minute
-        body = body_digest or digest(*(repr(message) for message in messages))
         with writing(self._engine, scope.tenant) as connection:
             row = collection_to_fill(connection, scope, now)
             if idempotency_key is None:
                 return accept(
                     connection, scope, messages, row=row, now=now, messages_per_minute=quota
                 )
+            body = body_digest or digest(*(repr(message) for message in messages))
             reply = earlier_reply(connection, scope, idempotency_key, body)
             if reply is None:
                 reply = accept(

@@ -1,5 +1,6 @@
 """What requests may hold: checked for shape here, for meaning in the domain."""
 
+import re
 from typing import Annotated
 
 from pydantic import (
@@ -13,11 +14,13 @@ from pydantic import (
 
 from pipeline.entries import Kind, Status
 
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
 
 def _clean(text: str) -> str:
     if "\x00" in text:
         raise ValueError("must not contain NUL")
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
+    if not text.isascii() and _SURROGATES.search(text):
         raise ValueError("must be valid Unicode, without lone surrogates")
     return text
 

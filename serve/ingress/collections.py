@@ -65,6 +65,10 @@ def check_size(body: MessagesIn, limits: LimitSettings) -> None:
             )
 
 
+def _digest(body: MessagesIn) -> str:
+    return digest(json.dumps(body.model_dump(exclude={"wait"}), sort_keys=True))
+
+
 def message_routes(memory: Memory, limits: LimitSettings, caller: Caller) -> APIRouter:
     """Messages in, and how far they are."""
     routes = APIRouter(prefix="/v1/collections", tags=["messages"])
@@ -89,7 +93,7 @@ def message_routes(memory: Memory, limits: LimitSettings, caller: Caller) -> API
             conversation=body.conversation,
             zone=body.zone,
             key=idempotency_key,
-            body_digest=digest(json.dumps(body.model_dump(exclude={"wait"}), sort_keys=True)),
+            body_digest=_digest(body) if idempotency_key else "",
         )
         searchable = None
         if body.wait:
