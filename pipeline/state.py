@@ -59,7 +59,8 @@ class Lease:
 class AwakeState:
     """Where a collection stands before a step; ``step`` counts the commits so far.
 
-    ``windows`` holds per conversation the messages not yet cut into segments, compressed;
+    ``windows`` holds per conversation the messages not yet cut into segments, compressed (only
+    those that the accepted ones enter, unless all may have to leave or one is to be doubted);
     ``buffered`` the segments not yet extracted, in order; ``flush`` asks that all of it leaves,
     ``is_partial`` that these windows leave first, since there are more than fit one step.
     ``is_careful`` says that an earlier worker died or failed on one of these messages, ``failure``

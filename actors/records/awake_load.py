@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, select, true
+from sqlalchemy import ColumnElement, Connection, Row, Select, select, true
 
 from actors.records.rows import message_of
 from actors.records.sql import chunks, in_scope
@@ -33,11 +33,12 @@ def state_of(
     accepted = _in_state(connection, scope, MessageState.ACCEPTED, limit)
     if accepted and accepted[0].sequence <= mark.careful_through:
         accepted = accepted[:1]
-    held = _by_conversation(_in_state(connection, scope, MessageState.WINDOWED, None))
+    is_asked = row.flush_requested > row.flushed
+    every = not accepted or is_asked or is_idle or _is_doubtful(connection, scope, mark)
+    held = _by_conversation(_windowed(connection, scope, accepted, every=every))
     buffered = _buffered(connection, scope)
     undone = [*accepted, *itertools.chain(*held.values())]
     undone += [message for segment in buffered for message in segment.messages]
-    is_asked = row.flush_requested > row.flushed
     through = row.last_sequence if is_idle else row.flush_requested
     flush = (is_idle or is_asked) and not _is_beyond(row, accepted, through)
     windows = _first(held, limit) if flush and not accepted else held
@@ -75,15 +76,38 @@ def _is_beyond(row: Row[Any], accepted: Sequence[Message], through: int) -> bool
 
 
 def _in_state(
-    connection: Connection, scope: Scope, state: MessageState, limit: int | None
+    connection: Connection, scope: Scope, state: MessageState, limit: int
 ) -> list[Message]:
-    query = (
-        select(messages)
-        .where(in_scope(messages, scope), messages.c.state == state.value)
-        .order_by(messages.c.sequence)
-        .limit(limit)
-    )
+    query = _ordered(scope, messages.c.state == state.value).limit(limit)
     return [message_of(row) for row in connection.execute(query)]
+
+
+def _is_doubtful(connection: Connection, scope: Scope, mark: Row[Any]) -> bool:
+    """Whether a window holds a message that is to be taken with care."""
+    if mark.careful_through == 0:
+        return False
+    oldest = _in_state(connection, scope, MessageState.WINDOWED, 1)
+    return bool(oldest) and oldest[0].sequence <= mark.careful_through
+
+
+def _windowed(
+    connection: Connection, scope: Scope, accepted: Sequence[Message], *, every: bool
+) -> list[Message]:
+    """Those in windows; without ``every`` only in windows that the accepted messages enter: the
+    others are as they were when the last step left them.
+    """
+    which = messages.c.state == MessageState.WINDOWED.value
+    if every:
+        return [message_of(row) for row in connection.execute(_ordered(scope, which))]
+    found: list[Message] = []
+    for some in chunks(sorted({message.conversation for message in accepted})):
+        query = _ordered(scope, which, messages.c.conversation.in_(some))
+        found += [message_of(row) for row in connection.execute(query)]
+    return sorted(found, key=lambda message: message.sequence)
+
+
+def _ordered(scope: Scope, *which: ColumnElement[bool]) -> Select[Any]:
+    return select(messages).where(in_scope(messages, scope), *which).order_by(messages.c.sequence)
 
 
 def _by_conversation(found: Sequence[Message]) -> dict[str, tuple[Message, ...]]:
