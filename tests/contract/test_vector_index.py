@@ -77,7 +77,7 @@ def point(
     kind: Kind = Kind.FACT,
 ) -> IndexPoint:
     return IndexPoint(
-        id=point_id(EntryId(f"{scope.tenant}/{scope.collection}/{entry}"), version),
+        id=point_id(scope.tenant, EntryId(f"{scope.collection}/{entry}"), version),
         scope=scope,
         entry=EntryId(entry),
         version=version,
@@ -351,7 +351,7 @@ def test_points_are_read_back_as_they_lie(index: VectorIndex) -> None:
     old = point("a", version=1, current=False, status=Status.OUTDATED, dense=NORTH)
     index.upsert([old, point("b")])
 
-    found = index.points([old.id, point_id(EntryId("nobody"), 1)])
+    found = index.points([old.id, point_id(HOME.tenant, EntryId("nobody"), 1)])
 
     [stored] = found.values()
     assert (stored.id, stored.entry, stored.version, stored.current) == (old.id, "a", 1, False)

@@ -271,7 +271,7 @@ def test_a_running_sleep_writes_nothing_of_what_was_erased_meanwhile(house: Any)
     )
 
     assert (row.state, row.note, row.text_before, row.text_after) == ("skipped", "erased", "", None)
-    assert store.cached_decisions(["k"]) == {}
+    assert store.cached_decisions(["k"], scope=HOME) == {}
     assert files_with(house.home, "Quetzalwing") == []
 
 
@@ -352,7 +352,7 @@ def stray(house: Any, entry: str) -> IndexPoint:
     """A point that no entry asks for."""
     now = house.clock.now()
     return IndexPoint(
-        id=point_id(EntryId(entry), 9),
+        id=point_id(HOME.tenant, EntryId(entry), 9),
         scope=HOME,
         entry=EntryId(entry),
         version=9,
