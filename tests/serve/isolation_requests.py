@@ -1,0 +1,516 @@
+"""Requests that somebody with a key of one tenant could craft to reach another.
+
+Every one begins as an honest request of its route, about something the sender has; then parts of
+it are replaced. Some are drawn by schemathesis from the OpenAPI document instead.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import schemathesis
+from hypothesis import strategies as st
+from isolation_place import MINE, MY_KEY, READ_KEY, REVOKED_KEY, SHARED, THEIRS, TOLD, Known
+from raw_http import Header, Request
+from schemathesis.generation import GenerationMode
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+Json = Any
+
+TEXTS = (
+    "heron",
+    "My room",
+    "where is the heron 鹭",
+    "藏",
+    "*",
+    "%",
+    "_",
+    "' OR tenant = 'globex' --",
+    "tenant:globex OR *:*",
+    '{"must": [{"key": "tenant", "match": {"value": "globex"}}]}',
+    "$where: 1",
+    "\x00",
+    "a\x00b",
+    "\ud83d",
+    "\udc00x",
+    "é\u0301\u202e\u200b",
+    "\U0010ffff",
+    "x" * 20_001,
+)
+
+NAMES = (
+    "..",
+    ".",
+    "../globex/mara",
+    "../../globex/collections/mara",
+    "mara/../../globex",
+    "globex/mara",
+    "globex:mara",
+    "globex\x1fmara",
+    "mara\x00",
+    "\x00",
+    "*",
+    "%",
+    "_",
+    "m%",
+    "MARA",
+    "ｍａｒａ",
+    "mara ",
+    " mara",
+    "mara\u200b",
+    "mara'--",
+    "mara' OR '1'='1",
+    "x" * 201,
+    "x" * 4000,
+    "null",
+    "0",
+    "-1",
+    "globex",
+    TOLD,
+    SHARED,
+)
+
+RAW_PARTS = ("..", "%2e%2e", "%2E%2E%2F", "%00", "%ED%A0%80", "%FF%FE", "%F0%9F%92", "%", "%zz", "")
+"""Path segments as they travel, some of them no text at all."""
+
+AUTHORIZATIONS = (
+    None,
+    f"Bearer {REVOKED_KEY}",
+    f"Bearer {MY_KEY}x",
+    f"Bearer {MY_KEY.upper()}",
+    f"Bearer {THEIRS}",
+    f"Bearer {MY_KEY},{THEIRS}",
+    "Bearer *",
+    "Bearer ",
+    "Bearer",
+    "bearer null",
+    f"Basic {base64.b64encode(f'{THEIRS}:{MY_KEY}'.encode()).decode()}",
+    MY_KEY,
+    f"Token {MY_KEY}",
+    "Bearer \x00",
+    "Bearer é\xff",
+    f"Bearer {'x' * 600}",
+    f"Bearer {hashlib.sha256(MY_KEY.encode()).hexdigest()}",
+)
+"""Forms that let nobody in."""
+
+EXTRA_HEADERS: Sequence[tuple[str, str]] = (
+    ("x-tenant", THEIRS),
+    ("x-tenant-id", THEIRS),
+    ("x-slowwave-tenant", THEIRS),
+    ("slowwave.tenant", "*"),
+    ("x-forwarded-user", THEIRS),
+    ("x-forwarded-for", "127.0.0.1"),
+    ("x-original-url", "/v1/tenants"),
+    ("x-http-method-override", "DELETE"),
+    ("x-user-id", THEIRS),
+    ("cookie", f"tenant={THEIRS}; session=1"),
+    ("host", f"{THEIRS}.localhost"),
+    ("origin", "http://evil.example"),
+    ("idempotency-key", "told-key"),
+    ("idempotency-key", "\xff" * 10),
+    ("if-match", "*"),
+    ("if-match", "-1"),
+    ("if-match", "9" * 30),
+    ("content-type", "text/plain"),
+    ("content-type", "application/json; charset=utf-16"),
+    ("content-encoding", "gzip"),
+    ("range", "bytes=0-1"),
+)
+
+EXTRA_QUERY = (
+    ("tenant", THEIRS),
+    ("tenant", "*"),
+    ("tenant", ""),
+    ("collection", TOLD),
+    ("user_id", THEIRS),
+    ("filter", '{"tenant": {"in": ["globex"]}}'),
+    ("limit", "1000"),
+    ("limit", "-1"),
+    ("limit", "1e3"),
+    ("after", "-1"),
+    ("after", "99999999999999999999"),
+    ("after", "\x00"),
+    ("cursor", "eyJhIjoxfQ=="),
+    ("state", "*"),
+    ("status", "everything"),
+    ("sources", "all"),
+    ("x" * 300, "y"),
+)
+
+RAW_BODIES = (
+    b"",
+    b"null",
+    b"[]",
+    b"[" * 3000 + b"]" * 3000,
+    b'{"a":' * 3000 + b"1" + b"}" * 3000,
+    b'{"query": "a", "query": "b"}',
+    b'{"limit": NaN}',
+    b'{"limit": 1e400, "query": "x"}',
+    b'{"query": ' + b"9" * 5000 + b"}",
+    b"\xff\xfe{}",
+    b"\xef\xbb\xbf{}",
+    '{"query": "heron"}'.encode("utf-16"),
+    b'{"query": "\xed\xa0\x80"}',
+    b"tenant=globex",
+    b"\x1f\x8b\x08\x00",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """A method and the template of a path."""
+
+    method: str
+    path: str
+
+    @property
+    def name(self) -> str:
+        """As people write it."""
+        return f"{self.method} {self.path}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crafted:
+    """A request, its route, and whether its key lets the sender in."""
+
+    route: Route
+    request: Request
+    is_let_in: bool
+
+
+Cases = Mapping[str, Sequence[st.SearchStrategy[Any]]]
+
+
+def cases_of(document: Mapping[str, Any]) -> Cases:
+    """Per route what schemathesis draws for it: requests that keep to the document, and others."""
+    schema = schemathesis.openapi.from_dict(dict(document))
+    found: dict[str, list[st.SearchStrategy[Any]]] = {}
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        name = f"{operation.method.upper()} {operation.path}"
+        found[name] = [operation.as_strategy(mode) for mode in GenerationMode]
+    return found
+
+
+def routes_of(document: Mapping[str, Any]) -> list[Route]:
+    """Every route of the document, and those that show it."""
+    named = [
+        Route(method=method.upper(), path=path)
+        for path, methods in document["paths"].items()
+        for method in methods
+    ]
+    return [*named, *(Route(method="GET", path=path) for path in ("/openapi.json", "/docs"))]
+
+
+def often(draw: Draw, share: float) -> bool:
+    """True in about this share of the draws."""
+    return bool(draw(st.integers(0, 99)) < 100 * share)
+
+
+def _one(draw: Draw, some: Sequence[Any]) -> Any:
+    return some[draw(st.integers(0, 9999)) % len(some)]
+
+
+class Crafter:
+    """Draws requests of the one tenant about what it has and what it knows of its neighbour."""
+
+    def __init__(self, routes: Sequence[Route], cases: Cases, told: Known) -> None:
+        self._routes = routes
+        self._cases = cases
+        self._told = told
+
+    def draw(self, draw: Draw, own: Known) -> Crafted:
+        """One request; ``own`` is what the sender has just now."""
+        route = _one(draw, self._routes)
+        is_drawn_by_schema = route.name in self._cases and often(draw, 0.12)
+        if is_drawn_by_schema:
+            return self._by_schema(draw, route, own)
+        is_plain = often(draw, 0.45)
+        asked = _Asked(draw=draw, route=route, own=own, told=self._told, is_plain=is_plain)
+        headers, is_let_in = asked.headers()
+        request = Request(
+            method=route.method,
+            target=asked.target(),
+            headers=tuple(headers),
+            body=asked.body(),
+        )
+        return Crafted(route=route, request=request, is_let_in=is_let_in)
+
+    def _by_schema(self, draw: Draw, route: Route, own: Known) -> Crafted:
+        case = draw(_one(draw, self._cases[route.name]))
+        asked = _Asked(draw=draw, route=route, own=own, told=self._told, is_plain=True)
+        target = asked.path()
+        for name, value in (case.path_parameters or {}).items():
+            if often(draw, 0.5):
+                target = target.replace(asked.drawn.get(name, "\n"), quote(str(value), safe="%"))
+        headers, is_let_in = asked.headers()
+        given = [
+            (name.encode(), str(value).encode("latin-1", "replace"))
+            for name, value in (case.headers or {}).items()
+            if name.lower() != "authorization"
+        ]
+        query = _encoded(_pairs(case.query or {}))
+        request = Request(
+            method=route.method,
+            target=f"{target}?{query}" if query else target,
+            headers=(*headers, *given),
+            body=_dumped(case.body),
+        )
+        return Crafted(route=route, request=request, is_let_in=is_let_in)
+
+
+def _pairs(query: Mapping[str, Any]) -> list[tuple[str, str]]:
+    found = []
+    for name, value in query.items():
+        values = value if isinstance(value, list) else [value]
+        found += [(str(name), str(each)) for each in values]
+    return found
+
+
+def _encoded(pairs: Sequence[tuple[str, str]]) -> str:
+    return urlencode(pairs, errors="surrogatepass")
+
+
+def _dumped(body: object) -> bytes:
+    if isinstance(body, bytes):
+        return body
+    try:
+        return json.dumps(body).encode()
+    except (TypeError, ValueError):
+        return b""
+
+
+class _Asked:
+    """One request in the making."""
+
+    def __init__(self, *, draw: Draw, route: Route, own: Known, told: Known, is_plain: bool):
+        self._draw = draw
+        self._route = route
+        self._own = own
+        self._told = told
+        self._is_plain = is_plain
+        self.drawn: dict[str, str] = {}
+        self._entry = ""
+
+    # Path and query -----------------------------------------------------------------------------
+
+    def target(self) -> str:
+        """Path and query, percent-encoded."""
+        query = self._honest_query()
+        if not self._is_plain and often(self._draw, 0.3):
+            query += [_one(self._draw, EXTRA_QUERY)]
+        if not self._is_plain and often(self._draw, 0.05):
+            query.append(("tenant", self._text()))
+        path, encoded = self.path(), _encoded(query)
+        return f"{path}?{encoded}" if encoded else path
+
+    def path(self) -> str:
+        """The template with something in every place."""
+        parts = []
+        for part in self._route.path.split("/"):
+            if part.startswith("{"):
+                name = part.strip("{}").removesuffix(":path")
+                part = self.drawn[name] = self._place(name)
+            parts.append(part)
+        return "/".join(parts)
+
+    def _place(self, name: str) -> str:
+        if name == "tenant" or (name == "name" and "/tenants/" in self._route.path):
+            # Erasing oneself is granted, and ends what the others can be granted.
+            mine = MINE if often(self._draw, 0.1) else THEIRS
+            return quote(mine if self._is_plain or often(self._draw, 0.6) else self._name(), safe="")
+        kind = "conversation" if name == "name" else name
+        owned, told = getattr(self._own, kind), getattr(self._told, kind)
+        if owned and (self._is_plain or often(self._draw, 0.3)):
+            found = _one(self._draw, owned)
+        elif told and often(self._draw, 0.5):
+            found = _one(self._draw, told)
+        elif often(self._draw, 0.25):
+            return str(_one(self._draw, RAW_PARTS))
+        else:
+            found = self._name()
+        if kind == "entry":
+            self._entry = found
+        return quote(found, safe="", errors="surrogatepass")
+
+    def _honest_query(self) -> list[tuple[str, str]]:
+        name, draw = self._route.name, self._draw
+        if name.endswith("/messages") and name.startswith("GET"):
+            return [("after", str(draw(st.integers(0, 5)))), ("limit", "50")]
+        if name.endswith("/entries"):
+            return [("limit", str(draw(st.integers(1, 100))))]
+        if name == "DELETE /v1/entries/{entry}":
+            return [("sources", _one(draw, ("redact", "entries")))]
+        if name == "GET /v1/quarantine":
+            return [("state", _one(draw, ("held", "retried", "dropped")))]
+        if name == "GET /v1/ingest":
+            return [("tenant", MINE)] if often(draw, 0.5) else []
+        return []
+
+    # Headers ------------------------------------------------------------------------------------
+
+    def headers(self) -> tuple[list[Header], bool]:
+        """The headers, and whether a key among them lets the sender in."""
+        draw = self._draw
+        headers: list[Header] = [(b"content-type", b"application/json")]
+        if self._route.name == "PATCH /v1/entries/{entry}":
+            version = self._own.version.get(self._entry, 1)
+            headers.append((b"if-match", f'"{version}"'.encode()))
+        is_let_in = self._is_plain or often(draw, 0.85)
+        if is_let_in:
+            form = _one(draw, ("Bearer {}", "bearer {}", "BEARER {}", "Bearer   {}", "Bearer {} "))
+            headers.append((b"authorization", form.format(MY_KEY).encode()))
+        else:
+            headers += self._forged()
+        if not self._is_plain:
+            for _ in range(draw(st.integers(0, 2))):
+                header, value = _one(draw, EXTRA_HEADERS)
+                headers.insert(draw(st.integers(0, len(headers))), _bytes(header, value))
+        return headers, is_let_in
+
+    def _forged(self) -> list[Header]:
+        if often(self._draw, 0.1):
+            return [_bytes("authorization", f"Bearer {READ_KEY}")]
+        form = _one(self._draw, AUTHORIZATIONS)
+        if form is None:
+            return [_bytes("x-api-key", MY_KEY), _bytes("cookie", f"authorization={MY_KEY}")]
+        forged = _bytes("authorization", form)
+        twice = often(self._draw, 0.3)
+        return [forged, _bytes("authorization", f"Bearer {THEIRS}")] if twice else [forged]
+
+    # Body ---------------------------------------------------------------------------------------
+
+    def body(self) -> bytes:
+        """The body, as bytes that need not be JSON."""
+        honest = self._honest_body()
+        if isinstance(honest, bytes):
+            return honest
+        if not self._is_plain and often(self._draw, 0.15):
+            return bytes(_one(self._draw, RAW_BODIES))
+        if isinstance(honest, dict) and not self._is_plain and often(self._draw, 0.2):
+            honest = {**honest, **_one(self._draw, _MORE_FIELDS)}
+        return b"" if honest is None else json.dumps(honest).encode()
+
+    def _honest_body(self) -> Json:
+        build = _BODIES.get(self._route.name)
+        return None if build is None else build(self)
+
+    def message(self) -> Json:
+        """A message of a conversation."""
+        one: dict[str, Json] = {"role": "user", "speaker": "Mara", "content": self._text()}
+        if often(self._draw, 0.3):
+            one["message_id"] = "told-1" if often(self._draw, 0.3) else self._text()[:50] or "m"
+        if often(self._draw, 0.3):
+            one["metadata"] = {"tenant": THEIRS, "user_id": THEIRS, "note": self._text()}
+        return one
+
+    def messages(self) -> Json:
+        """Some messages."""
+        said = [self.message() for _ in range(self._draw(st.integers(1, 3)))]
+        conversation = self._owned("conversation")
+        body: dict[str, Json] = {"conversation": conversation, "messages": said}
+        return body | ({"wait": True} if often(self._draw, 0.02) else {})
+
+    def search(self) -> Json:
+        """A question."""
+        return {"query": self._text() or "?", "limit": 50, "explain": often(self._draw, 0.5)}
+
+    def patch(self) -> Json:
+        """A correction."""
+        changes: list[Json] = [
+            {"text": self._text() or "x"},
+            {"status": _one(self._draw, ("active", "archived", "tentative"))},
+            {"metadata": {"tenant": THEIRS, "collection": TOLD, "user_id": THEIRS}},
+        ]
+        return _one(self._draw, changes)
+
+    def sleep(self) -> Json:
+        """A night."""
+        body: dict[str, Json] = {"dry_run": often(self._draw, 0.5), "wait": True}
+        return body | ({"collection": self._owned("collection")} if often(self._draw, 0.5) else {})
+
+    def fsck(self) -> Json:
+        """A check."""
+        body: dict[str, Json] = {"repair": often(self._draw, 0.5)}
+        return body | ({"collection": self._owned("collection")} if often(self._draw, 0.5) else {})
+
+    def imported(self) -> bytes:
+        """An export of the sender's, with the neighbour's ids in it or not."""
+        if not self._own.export:
+            return b"{}"
+        lines = bytes(_one(self._draw, self._own.export))
+        return lines if self._is_plain else forged_export(self._draw, lines, self._own, self._told)
+
+    def _owned(self, kind: str) -> str:
+        owned, told = getattr(self._own, kind), getattr(self._told, kind)
+        if owned and (self._is_plain or often(self._draw, 0.6)):
+            return str(_one(self._draw, owned))
+        return str(_one(self._draw, told)) if often(self._draw, 0.5) else self._name()
+
+    def _text(self) -> str:
+        if self._is_plain:
+            return str(_one(self._draw, TEXTS[:4]))
+        if often(self._draw, 0.25):
+            return str(self._draw(st.text(st.characters(), max_size=30)))
+        return str(_one(self._draw, TEXTS))
+
+    def _name(self) -> str:
+        if often(self._draw, 0.25):
+            return str(self._draw(st.text(st.characters(), min_size=1, max_size=20)))
+        return str(_one(self._draw, NAMES))
+
+
+def _bytes(name: str, value: str) -> Header:
+    return name.encode("latin-1"), value.encode("latin-1", "replace")
+
+
+def forged_export(draw: Draw, lines: bytes, own: Known, told: Known) -> bytes:
+    """The export with some ids replaced by the neighbour's, and a checksum that fits."""
+    text = lines.decode()
+    for kind in ("entry", "message", "run", "segment"):
+        theirs = getattr(told, kind)
+        for mine in getattr(own, kind)[:5]:
+            if theirs and often(draw, 0.7):
+                text = text.replace(mine, _one(draw, theirs))
+    body = "".join(f"{line}\n" for line in text.split("\n")[:-2]).encode()
+    end = {"lines": body.count(b"\n"), "sha256": hashlib.sha256(body).hexdigest()}
+    return body + json.dumps(end, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+
+
+_COLLECTION = "/v1/collections/{collection}"
+
+_BODIES: Mapping[str, Callable[[_Asked], Json]] = {
+    f"POST {_COLLECTION}/messages": _Asked.messages,
+    f"POST {_COLLECTION}/flush": lambda _: {"wait": False},
+    f"POST {_COLLECTION}/search": _Asked.search,
+    f"POST {_COLLECTION}/context": lambda asked: {"query": asked.search()["query"]},
+    f"POST {_COLLECTION}/import": _Asked.imported,
+    "PATCH /v1/entries/{entry}": _Asked.patch,
+    "POST /v1/sleep/runs": _Asked.sleep,
+    "POST /v1/fsck": _Asked.fsck,
+    "PUT /v1/retention": lambda asked: {"days": 3650},
+    "POST /v1/tenants": lambda _: {"name": "evil", "scopes": ["admin"]},
+    "POST /v1/tenants/{tenant}/keys": lambda _: {"scopes": ["admin"], "grace_s": 0},
+    "PATCH /v1/tenants/{tenant}/quotas": lambda _: {"messages_per_minute": 1},
+}
+
+_MORE_FIELDS: Sequence[dict[str, Json]] = (
+    {"tenant": THEIRS},
+    {"filters": {"user_id": {"in": [THEIRS]}}},
+    {"filters": {"OR": [{"tenant": THEIRS}, {"NOT": {"tenant": MINE}}]}},
+    {"filters": {}},
+    {"collection": TOLD},
+    {"collections": ["*"]},
+    {"scope": {"tenant": THEIRS}},
+    {"statuses": ["active", "outdated", "archived"]},
+    {"kinds": ["*"]},
+    {"limit": 10**30},
+    {"zone": "../../etc/passwd"},
+    {"zone": "Asia/Shanghai"},
+    {"__proto__": {"tenant": THEIRS}},
+)
