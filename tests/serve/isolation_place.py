@@ -67,7 +67,7 @@ class Known:
     run: list[str] = field(default_factory=list)
     message: list[str] = field(default_factory=list)
     segment: list[str] = field(default_factory=list)
-    export: list[bytes] = field(default_factory=list)
+    export: bytes = b"{}"
 
 
 class Place:
@@ -144,13 +144,18 @@ class Place:
         self.work()
         self.own = self.known(MINE)
         for name in (SHARED, "衣柜"):
-            if sum(1 for each in self.own.collection if each == name) == 0 or len(self.own.entry) < 6:
+            if (
+                sum(1 for each in self.own.collection if each == name) == 0
+                or len(self.own.entry) < 6
+            ):
                 self.say(MY_KEY, name, "I live in Oslo.", "我喜欢喝茶。", "The heron is grey.")
         if len(self.own.message) < 2:
             self.say(MY_KEY, SHARED, f"an {_BROKEN} word", f"{_BROKEN} 一 too")
         if not self.own.run:
             self.told(MY_KEY, "POST", "/v1/sleep/runs", {"wait": True})
         self.own = self.known(MINE)
+        scope = Scope(tenant=MINE, collection=self.own.collection[-1])
+        self.own.export = b"".join(self.house.records.exports.lines(scope))
 
     def known(self, tenant: TenantId) -> Known:
         """What there is of the tenant; messages are those held in quarantine."""
@@ -170,9 +175,6 @@ class Place:
             found.message = column(quarantine.c.message, *held)
             mine = select(entries.c.id, entries.c.version).where(entries.c.tenant == tenant)
             found.version = {row.id: row.version for row in connection.execute(mine)}
-        for name in found.collection[:2]:
-            scope = Scope(tenant=tenant, collection=name)
-            found.export.append(b"".join(self.house.records.exports.lines(scope)))
         return found
 
     def counts(self, tenant: TenantId) -> dict[str, int]:

@@ -1,12 +1,14 @@
 """Requests that somebody with a key of one tenant could craft to reach another.
 
 Every one begins as an honest request of its route, about something the sender has; then parts of
-it are replaced. Some are drawn by schemathesis from the OpenAPI document instead.
+it are replaced. Texts are drawn by hypothesis, and some requests whole by schemathesis from the
+OpenAPI document.
 """
 
 import base64
 import hashlib
 import json
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +19,9 @@ from hypothesis import strategies as st
 from isolation_place import MINE, MY_KEY, READ_KEY, REVOKED_KEY, SHARED, THEIRS, TOLD, Known
 from raw_http import Header, Request
 from schemathesis.generation import GenerationMode
+
+_ANY = st.characters(codec=None)
+"""Every code point, lone surrogates as well."""
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 Json = Any
@@ -207,31 +212,53 @@ def routes_of(document: Mapping[str, Any]) -> list[Route]:
     return [*named, *(Route(method="GET", path=path) for path in ("/openapi.json", "/docs"))]
 
 
-def often(draw: Draw, share: float) -> bool:
-    """True in about this share of the draws."""
-    return bool(draw(st.integers(0, 99)) < 100 * share)
+class Dice:
+    """The chances of one request, the same whenever it is made again."""
 
+    def __init__(self, seed: str) -> None:
+        self._random = random.Random(seed)
 
-def _one(draw: Draw, some: Sequence[Any]) -> Any:
-    return some[draw(st.integers(0, 9999)) % len(some)]
+    def often(self, share: float) -> bool:
+        """True in this share of the calls."""
+        return self._random.random() < share
+
+    def one(self, some: Sequence[Any]) -> Any:
+        """Any of them."""
+        return self._random.choice(some)
+
+    def number(self, low: int, high: int) -> int:
+        """Any from the low to the high one."""
+        return self._random.randint(low, high)
 
 
 class Crafter:
-    """Draws requests of the one tenant about what it has and what it knows of its neighbour."""
+    """Makes requests of the one tenant about what it has and what it knows of its neighbour."""
 
     def __init__(self, routes: Sequence[Route], cases: Cases, told: Known) -> None:
         self._routes = routes
         self._cases = cases
         self._told = told
 
-    def draw(self, draw: Draw, own: Known) -> Crafted:
-        """One request; ``own`` is what the sender has just now."""
-        route = _one(draw, self._routes)
-        is_drawn_by_schema = route.name in self._cases and often(draw, 0.12)
-        if is_drawn_by_schema:
-            return self._by_schema(draw, route, own)
-        is_plain = often(draw, 0.45)
-        asked = _Asked(draw=draw, route=route, own=own, told=self._told, is_plain=is_plain)
+    def craft(self, number: int, draw: Draw, own: Known) -> Crafted:
+        """The request of this number; ``own`` is what the sender has just now.
+
+        What is drawn depends on nothing but what was drawn before, as hypothesis asks for.
+        """
+        dice = Dice(f"{number} {draw(st.integers(0, 2**32))}")
+        if draw(st.integers(0, 7)) == 0:
+            name = draw(st.sampled_from(sorted(self._cases)))
+            case = draw(st.one_of(*self._cases[name]))
+            return self._by_schema(dice, name, case, own)
+        texts = draw(st.text(_ANY, max_size=40)), draw(st.text(_ANY, min_size=1, max_size=20))
+        route = self._routes[number % len(self._routes)]
+        asked = _Asked(
+            dice=dice,
+            route=route,
+            own=own,
+            told=self._told,
+            texts=texts,
+            is_plain=dice.often(0.45),
+        )
         headers, is_let_in = asked.headers()
         request = Request(
             method=route.method,
@@ -241,12 +268,14 @@ class Crafter:
         )
         return Crafted(route=route, request=request, is_let_in=is_let_in)
 
-    def _by_schema(self, draw: Draw, route: Route, own: Known) -> Crafted:
-        case = draw(_one(draw, self._cases[route.name]))
-        asked = _Asked(draw=draw, route=route, own=own, told=self._told, is_plain=True)
+    def _by_schema(self, dice: Dice, name: str, case: Any, own: Known) -> Crafted:
+        [route] = [each for each in self._routes if each.name == name]
+        asked = _Asked(
+            dice=dice, route=route, own=own, told=self._told, texts=("", "x"), is_plain=True
+        )
         target = asked.path()
         for name, value in (case.path_parameters or {}).items():
-            if often(draw, 0.5):
+            if dice.often(0.5):
                 target = target.replace(asked.drawn.get(name, "\n"), quote(str(value), safe="%"))
         headers, is_let_in = asked.headers()
         given = [
@@ -288,8 +317,18 @@ def _dumped(body: object) -> bytes:
 class _Asked:
     """One request in the making."""
 
-    def __init__(self, *, draw: Draw, route: Route, own: Known, told: Known, is_plain: bool):
-        self._draw = draw
+    def __init__(
+        self,
+        *,
+        dice: Dice,
+        route: Route,
+        own: Known,
+        told: Known,
+        texts: tuple[str, str],
+        is_plain: bool,
+    ) -> None:
+        self._texts = texts
+        self._dice = dice
         self._route = route
         self._own = own
         self._told = told
@@ -302,9 +341,9 @@ class _Asked:
     def target(self) -> str:
         """Path and query, percent-encoded."""
         query = self._honest_query()
-        if not self._is_plain and often(self._draw, 0.3):
-            query += [_one(self._draw, EXTRA_QUERY)]
-        if not self._is_plain and often(self._draw, 0.05):
+        if not self._is_plain and self._dice.often(0.3):
+            query += [self._dice.one(EXTRA_QUERY)]
+        if not self._is_plain and self._dice.often(0.05):
             query.append(("tenant", self._text()))
         path, encoded = self.path(), _encoded(query)
         return f"{path}?{encoded}" if encoded else path
@@ -322,16 +361,16 @@ class _Asked:
     def _place(self, name: str) -> str:
         if name == "tenant" or (name == "name" and "/tenants/" in self._route.path):
             # Erasing oneself is granted, and ends what the others can be granted.
-            mine = MINE if often(self._draw, 0.1) else THEIRS
-            return quote(mine if self._is_plain or often(self._draw, 0.6) else self._name(), safe="")
+            mine = MINE if self._dice.often(0.1) else THEIRS
+            return quote(mine if self._is_plain or self._dice.often(0.6) else self._name(), safe="")
         kind = "conversation" if name == "name" else name
         owned, told = getattr(self._own, kind), getattr(self._told, kind)
-        if owned and (self._is_plain or often(self._draw, 0.3)):
-            found = _one(self._draw, owned)
-        elif told and often(self._draw, 0.5):
-            found = _one(self._draw, told)
-        elif often(self._draw, 0.25):
-            return str(_one(self._draw, RAW_PARTS))
+        if owned and (self._is_plain or self._dice.often(0.3)):
+            found = self._dice.one(owned)
+        elif told and self._dice.often(0.5):
+            found = self._dice.one(told)
+        elif self._dice.often(0.25):
+            return str(self._dice.one(RAW_PARTS))
         else:
             found = self._name()
         if kind == "entry":
@@ -339,48 +378,48 @@ class _Asked:
         return quote(found, safe="", errors="surrogatepass")
 
     def _honest_query(self) -> list[tuple[str, str]]:
-        name, draw = self._route.name, self._draw
+        name, dice = self._route.name, self._dice
         if name.endswith("/messages") and name.startswith("GET"):
-            return [("after", str(draw(st.integers(0, 5)))), ("limit", "50")]
+            return [("after", str(dice.number(0, 5))), ("limit", "50")]
         if name.endswith("/entries"):
-            return [("limit", str(draw(st.integers(1, 100))))]
+            return [("limit", str(dice.number(1, 100)))]
         if name == "DELETE /v1/entries/{entry}":
-            return [("sources", _one(draw, ("redact", "entries")))]
+            return [("sources", dice.one(("redact", "entries")))]
         if name == "GET /v1/quarantine":
-            return [("state", _one(draw, ("held", "retried", "dropped")))]
+            return [("state", dice.one(("held", "retried", "dropped")))]
         if name == "GET /v1/ingest":
-            return [("tenant", MINE)] if often(draw, 0.5) else []
+            return [("tenant", MINE)] if dice.often(0.5) else []
         return []
 
     # Headers ------------------------------------------------------------------------------------
 
     def headers(self) -> tuple[list[Header], bool]:
         """The headers, and whether a key among them lets the sender in."""
-        draw = self._draw
+        dice = self._dice
         headers: list[Header] = [(b"content-type", b"application/json")]
         if self._route.name == "PATCH /v1/entries/{entry}":
             version = self._own.version.get(self._entry, 1)
             headers.append((b"if-match", f'"{version}"'.encode()))
-        is_let_in = self._is_plain or often(draw, 0.85)
+        is_let_in = self._is_plain or dice.often(0.85)
         if is_let_in:
-            form = _one(draw, ("Bearer {}", "bearer {}", "BEARER {}", "Bearer   {}", "Bearer {} "))
+            form = dice.one(("Bearer {}", "bearer {}", "BEARER {}", "Bearer   {}", "Bearer {} "))
             headers.append((b"authorization", form.format(MY_KEY).encode()))
         else:
             headers += self._forged()
         if not self._is_plain:
-            for _ in range(draw(st.integers(0, 2))):
-                header, value = _one(draw, EXTRA_HEADERS)
-                headers.insert(draw(st.integers(0, len(headers))), _bytes(header, value))
+            for _ in range(dice.number(0, 2)):
+                header, value = dice.one(EXTRA_HEADERS)
+                headers.insert(dice.number(0, len(headers)), _bytes(header, value))
         return headers, is_let_in
 
     def _forged(self) -> list[Header]:
-        if often(self._draw, 0.1):
+        if self._dice.often(0.1):
             return [_bytes("authorization", f"Bearer {READ_KEY}")]
-        form = _one(self._draw, AUTHORIZATIONS)
+        form = self._dice.one(AUTHORIZATIONS)
         if form is None:
             return [_bytes("x-api-key", MY_KEY), _bytes("cookie", f"authorization={MY_KEY}")]
         forged = _bytes("authorization", form)
-        twice = often(self._draw, 0.3)
+        twice = self._dice.often(0.3)
         return [forged, _bytes("authorization", f"Bearer {THEIRS}")] if twice else [forged]
 
     # Body ---------------------------------------------------------------------------------------
@@ -390,10 +429,10 @@ class _Asked:
         honest = self._honest_body()
         if isinstance(honest, bytes):
             return honest
-        if not self._is_plain and often(self._draw, 0.15):
-            return bytes(_one(self._draw, RAW_BODIES))
-        if isinstance(honest, dict) and not self._is_plain and often(self._draw, 0.2):
-            honest = {**honest, **_one(self._draw, _MORE_FIELDS)}
+        if not self._is_plain and self._dice.often(0.15):
+            return bytes(self._dice.one(RAW_BODIES))
+        if isinstance(honest, dict) and not self._is_plain and self._dice.often(0.2):
+            honest = {**honest, **self._dice.one(_MORE_FIELDS)}
         return b"" if honest is None else json.dumps(honest).encode()
 
     def _honest_body(self) -> Json:
@@ -403,80 +442,78 @@ class _Asked:
     def message(self) -> Json:
         """A message of a conversation."""
         one: dict[str, Json] = {"role": "user", "speaker": "Mara", "content": self._text()}
-        if often(self._draw, 0.3):
-            one["message_id"] = "told-1" if often(self._draw, 0.3) else self._text()[:50] or "m"
-        if often(self._draw, 0.3):
+        if self._dice.often(0.3):
+            one["message_id"] = "told-1" if self._dice.often(0.3) else self._text()[:50] or "m"
+        if self._dice.often(0.3):
             one["metadata"] = {"tenant": THEIRS, "user_id": THEIRS, "note": self._text()}
         return one
 
     def messages(self) -> Json:
         """Some messages."""
-        said = [self.message() for _ in range(self._draw(st.integers(1, 3)))]
+        said = [self.message() for _ in range(self._dice.number(1, 3))]
         conversation = self._owned("conversation")
         body: dict[str, Json] = {"conversation": conversation, "messages": said}
-        return body | ({"wait": True} if often(self._draw, 0.02) else {})
+        return body | ({"wait": True} if self._dice.often(0.02) else {})
 
     def search(self) -> Json:
         """A question."""
-        return {"query": self._text() or "?", "limit": 50, "explain": often(self._draw, 0.5)}
+        return {"query": self._text() or "?", "limit": 50, "explain": self._dice.often(0.5)}
 
     def patch(self) -> Json:
         """A correction."""
         changes: list[Json] = [
             {"text": self._text() or "x"},
-            {"status": _one(self._draw, ("active", "archived", "tentative"))},
+            {"status": self._dice.one(("active", "archived", "tentative"))},
             {"metadata": {"tenant": THEIRS, "collection": TOLD, "user_id": THEIRS}},
         ]
-        return _one(self._draw, changes)
+        return self._dice.one(changes)
 
     def sleep(self) -> Json:
         """A night."""
-        body: dict[str, Json] = {"dry_run": often(self._draw, 0.5), "wait": True}
-        return body | ({"collection": self._owned("collection")} if often(self._draw, 0.5) else {})
+        body: dict[str, Json] = {"dry_run": self._dice.often(0.5), "wait": True}
+        return body | ({"collection": self._owned("collection")} if self._dice.often(0.5) else {})
 
     def fsck(self) -> Json:
         """A check."""
-        body: dict[str, Json] = {"repair": often(self._draw, 0.5)}
-        return body | ({"collection": self._owned("collection")} if often(self._draw, 0.5) else {})
+        body: dict[str, Json] = {"repair": self._dice.often(0.5)}
+        return body | ({"collection": self._owned("collection")} if self._dice.often(0.5) else {})
 
     def imported(self) -> bytes:
         """An export of the sender's, with the neighbour's ids in it or not."""
-        if not self._own.export:
-            return b"{}"
-        lines = bytes(_one(self._draw, self._own.export))
-        return lines if self._is_plain else forged_export(self._draw, lines, self._own, self._told)
+        lines = self._own.export
+        return lines if self._is_plain else forged_export(self._dice, lines, self._own, self._told)
 
     def _owned(self, kind: str) -> str:
         owned, told = getattr(self._own, kind), getattr(self._told, kind)
-        if owned and (self._is_plain or often(self._draw, 0.6)):
-            return str(_one(self._draw, owned))
-        return str(_one(self._draw, told)) if often(self._draw, 0.5) else self._name()
+        if owned and (self._is_plain or self._dice.often(0.6)):
+            return str(self._dice.one(owned))
+        return str(self._dice.one(told)) if self._dice.often(0.5) else self._name()
 
     def _text(self) -> str:
         if self._is_plain:
-            return str(_one(self._draw, TEXTS[:4]))
-        if often(self._draw, 0.25):
-            return str(self._draw(st.text(st.characters(), max_size=30)))
-        return str(_one(self._draw, TEXTS))
+            return str(self._dice.one(TEXTS[:4]))
+        if self._dice.often(0.25):
+            return self._texts[0]
+        return str(self._dice.one(TEXTS))
 
     def _name(self) -> str:
-        if often(self._draw, 0.25):
-            return str(self._draw(st.text(st.characters(), min_size=1, max_size=20)))
-        return str(_one(self._draw, NAMES))
+        if self._dice.often(0.25):
+            return self._texts[1]
+        return str(self._dice.one(NAMES))
 
 
 def _bytes(name: str, value: str) -> Header:
     return name.encode("latin-1"), value.encode("latin-1", "replace")
 
 
-def forged_export(draw: Draw, lines: bytes, own: Known, told: Known) -> bytes:
+def forged_export(dice: Dice, lines: bytes, own: Known, told: Known) -> bytes:
     """The export with some ids replaced by the neighbour's, and a checksum that fits."""
     text = lines.decode()
     for kind in ("entry", "message", "run", "segment"):
         theirs = getattr(told, kind)
         for mine in getattr(own, kind)[:5]:
-            if theirs and often(draw, 0.7):
-                text = text.replace(mine, _one(draw, theirs))
+            if theirs and dice.often(0.7):
+                text = text.replace(mine, dice.one(theirs))
     body = "".join(f"{line}\n" for line in text.split("\n")[:-2]).encode()
     end = {"lines": body.count(b"\n"), "sha256": hashlib.sha256(body).hexdigest()}
     return body + json.dumps(end, sort_keys=True, separators=(",", ":")).encode() + b"\n"

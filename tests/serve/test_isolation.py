@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parent))
 from isolation_place import (
     MINE,
-    MY_KEY,
     THEIRS,
     Place,
     canaries,
@@ -149,9 +148,10 @@ def test_no_request_reaches_a_neighbour(place: Place, request: pytest.FixtureReq
     )
     @given(st.data())
     def send(data: st.DataObject) -> None:
-        if sum(watch.statuses.values()) % TEND_EVERY == 0:
+        number = sum(watch.statuses.values())
+        if number % TEND_EVERY == 0:
             place.tend()
-        crafted = crafter.draw(lambda strategy: data.draw(strategy), place.own)
+        crafted = crafter.craft(number, lambda strategy: data.draw(strategy), place.own)
         watch.look(crafted, place.ask(crafted.request))
 
     send()
