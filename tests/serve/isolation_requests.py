@@ -235,7 +235,9 @@ class Crafter:
     """Makes requests of the one tenant about what it has and what it knows of its neighbour."""
 
     def __init__(self, routes: Sequence[Route], cases: Cases, told: Known) -> None:
-        self._routes = routes
+        # Erasing takes long and leaves little to ask for: it comes less often than the rest.
+        often = [route for route in routes if route.method != "DELETE"]
+        self._routes = [*routes, *often, *often]
         self._cases = cases
         self._told = told
 
@@ -269,7 +271,7 @@ class Crafter:
         return Crafted(route=route, request=request, is_let_in=is_let_in)
 
     def _by_schema(self, dice: Dice, name: str, case: Any, own: Known) -> Crafted:
-        [route] = [each for each in self._routes if each.name == name]
+        route = next(each for each in self._routes if each.name == name)
         asked = _Asked(
             dice=dice, route=route, own=own, told=self._told, texts=("", "x"), is_plain=True
         )
