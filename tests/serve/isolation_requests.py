@@ -9,6 +9,8 @@ import base64
 import hashlib
 import json
 import random
+import re
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -147,6 +149,10 @@ EXTRA_QUERY = (
     ("x" * 300, "y"),
 )
 
+_ID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ORIGIN = re.compile('"origin":"[^"]*"')
+_KINDS = ("entry", "message", "run", "segment")
+
 RAW_BODIES = (
     b"",
     b"null",
@@ -225,6 +231,10 @@ class Dice:
     def one(self, some: Sequence[Any]) -> Any:
         """Any of them."""
         return self._random.choice(some)
+
+    def id(self) -> str:
+        """An id that nothing has yet."""
+        return str(uuid.UUID(int=self._random.getrandbits(128)))
 
     def number(self, low: int, high: int) -> int:
         """Any from the low to the high one."""
@@ -365,6 +375,8 @@ class _Asked:
             # Erasing oneself is granted, and ends what the others can be granted.
             mine = MINE if self._dice.often(0.1) else THEIRS
             return quote(mine if self._is_plain or self._dice.often(0.6) else self._name(), safe="")
+        if self._route.path.endswith("/import") and not self._is_plain:
+            return f"copy-{self._dice.id()}"
         kind = "conversation" if name == "name" else name
         owned, told = getattr(self._own, kind), getattr(self._told, kind)
         if owned and (self._is_plain or self._dice.often(0.3)):
@@ -509,13 +521,16 @@ def _bytes(name: str, value: str) -> Header:
 
 
 def forged_export(dice: Dice, lines: bytes, own: Known, told: Known) -> bytes:
-    """The export with some ids replaced by the neighbour's, and a checksum that fits."""
+    """The export as of another collection, with the neighbour's ids and a checksum that fits."""
     text = lines.decode()
-    for kind in ("entry", "message", "run", "segment"):
-        theirs = getattr(told, kind)
-        for mine in getattr(own, kind)[:5]:
-            if theirs and dice.often(0.7):
-                text = text.replace(mine, dice.one(theirs))
+    taken: set[str] = set()
+    for mine in sorted(set(_ID.findall(text))):
+        theirs = next((getattr(told, kind) for kind in _KINDS if mine in getattr(own, kind)), [])
+        free = [each for each in theirs if each not in taken]
+        other = dice.one(free) if free and dice.often(0.7) else dice.id()
+        taken.add(other)
+        text = text.replace(mine, other)
+    text = _ORIGIN.sub(f'"origin":"{dice.id()}"', text, count=1)
     body = "".join(f"{line}\n" for line in text.split("\n")[:-2]).encode()
     end = {"lines": body.count(b"\n"), "sha256": hashlib.sha256(body).hexdigest()}
     return body + json.dumps(end, sort_keys=True, separators=(",", ":")).encode() + b"\n"
