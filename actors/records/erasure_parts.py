@@ -269,6 +269,7 @@ def _move_on(connection: Connection, scope: Scope) -> None:
     accepted = states.get(MessageState.ACCEPTED.value, 0)
     values: dict[str, Any] = {
         "step": row.step + 1,
+        "erased": row.last_sequence - sum(states.values()),
         "writes": row.writes + 1,
         "accepted": accepted,
         "pending": pending,

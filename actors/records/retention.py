@@ -6,7 +6,12 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, select, update
 
 from actors.records.engine import EVERY_TENANT, reading, writing
-from actors.records.erased import blank_quarantine, redact_messages
+from actors.records.erased import (
+    blank_quarantine,
+    blank_topics,
+    redact_messages,
+    segments_of_messages,
+)
 from actors.records.sql import find_collection
 from actors.records.tables import messages, tenants
 from pipeline.errors import InputError, NotFound
@@ -53,8 +58,8 @@ class SqlRetention:
         """Redacts one batch of messages kept long enough; how many, 0 when none is left.
 
         Only extracted and quarantined ones: what is not extracted yet is kept until it is.
-        Entries stay, and their sources point to messages without words. Doing it twice changes
-        nothing.
+        Labels of their segments, which are made of their words, go with them. Entries stay, and
+        their sources point to messages without words. Doing it twice changes nothing.
         """
         with writing(self._engine, tenant) as connection:
             days = _days(_settings(connection, tenant))
@@ -64,6 +69,8 @@ class SqlRetention:
             for scope, ids in found.items():
                 find_collection(connection, scope, lock=True)
                 redact_messages(connection, scope, ids, now=now)
+                told = segments_of_messages(connection, scope, ids)
+                blank_topics(connection, scope, sorted(told))
                 blank_quarantine(connection, scope, ids)
             return sum(len(ids) for ids in found.values())
 

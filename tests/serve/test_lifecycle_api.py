@@ -124,7 +124,10 @@ def test_an_erased_conversation_is_gone_and_its_neighbour_stays(house: Any) -> N
     fill(house, MARA, PLAIN, conversation="c2")
 
     receipt = house.client.delete(f"{MARA}/conversations/herons/日记")
+    counted = house.client.get("/v1/collections").json()["collections"]
 
+    assert [each["messages"] for each in counted] == [1]
+    assert house.client.post("/v1/fsck").json() == {"differences": []}
     assert receipt.json()["messages"] == 2
     assert receipt.json()["conversations"] == 1
     assert [entry["text"] for entry in entries(house)] == [entry_about(house, "library")["text"]]
@@ -168,7 +171,7 @@ def test_a_collection_of_an_erased_name_begins_with_new_ids(house: Any) -> None:
 
     fill(house, MARA, PLAIN, "I have a cat.")
 
-    assert len(entries(house)) == 2
+    assert house.client.get(MARA).json()["messages"] == len(entries(house)) == 2
     assert before.isdisjoint(entry["id"] for entry in entries(house))
 
 
@@ -320,6 +323,8 @@ def test_messages_kept_long_enough_lose_their_words_and_entries_stay(house: Any)
     assert [reply["redacted"] for reply in (early, late, again)] == [0, 1, 0]
     contents = [m["content"] for m in house.client.get(f"{MARA}/messages").json()["messages"]]
     assert contents == ["", "Wait for me."]
+    segments = house.client.get(f"{MARA}/segments").json()["segments"]
+    assert [segment["topic"] for segment in segments] == [""]
     assert "Quetzalwing" in entry_about(house, "heron")["text"]
 
 

@@ -54,6 +54,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("settings", sa.JSON(), nullable=False),
         sa.Column("last_sequence", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("erased", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("writes", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("step", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("accepted", sa.BigInteger(), server_default="0", nullable=False),
