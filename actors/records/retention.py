@@ -17,6 +17,9 @@ from actors.records.tables import messages, tenants
 from pipeline.errors import InputError, NotFound
 from pipeline.messages import MessageState, Scope, TenantId
 
+MOST_DAYS = 36_500
+"""A century: what is to stay longer is kept for ever."""
+
 BATCH = 500
 """Messages redacted in one transaction."""
 
@@ -36,9 +39,9 @@ class SqlRetention:
             return _days(_settings(connection, tenant))
 
     def keep(self, tenant: TenantId, days: int | None) -> None:
-        """Sets it. Raises InputError below one day, NotFound without the tenant."""
-        if days is not None and days < 1:
-            raise InputError(f"expected at least 1 day, got {days}", field="days")
+        """Sets it. Raises InputError outside 1 to ``MOST_DAYS``, NotFound without the tenant."""
+        if days is not None and not 1 <= days <= MOST_DAYS:
+            raise InputError(f"expected 1 to {MOST_DAYS} days, got {days}", field="days")
         with writing(self._engine, tenant) as connection:
             settings = dict(_settings(connection, tenant, lock=True))
             settings.pop(_SETTING, None)

@@ -373,6 +373,9 @@ def test_a_scan_goes_through_all_points_of_a_scope_page_by_page(index: VectorInd
     assert ids([*first, *second, *third]) == sorted(ids(mine))
     assert index.scan(HOME, after=third[-1].id, limit=3) == []
     assert len(index.scan()) == 8
+    assert len(index.scan(HOME.tenant)) == 7
+    assert ids(index.scan(other.tenant)) == [point("x", scope=other).id]
+    assert index.scan(TenantId("nobody")) == []
 
 
 def test_a_rebuilt_index_holds_what_was_written_since_and_answers_meanwhile(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -351,6 +352,21 @@ def test_what_differs_is_found_and_what_is_derived_is_repaired(house: Any) -> No
     ]
     assert [each["kind"] for each in left] == ["unknown source"]
     assert house.client.post(f"{MARA}/reindex").json() == {"points": 3}
+
+
+def test_points_of_a_collection_that_is_no_more_are_found_and_removed(house: Any) -> None:
+    fill(house, MARA, PLAIN)
+    ghost = replace(HOME, collection="ghost")
+    stranger = Scope(tenant=TenantId("globex"), collection="ghost")
+    points = [replace(stray(house, "e"), id=str(uuid4()), scope=each) for each in (ghost, stranger)]
+    house.edge.upsert(points)
+
+    found = house.client.post("/v1/fsck", json={"repair": True}).json()["differences"]
+    left = house.client.post("/v1/fsck").json()["differences"]
+
+    assert [(each["kind"], each["collection"]) for each in found] == [("extra point", "ghost")]
+    assert left == []
+    assert [point.scope for point in house.edge.scan(stranger.tenant)] == [stranger]
 
 
 def stray(house: Any, entry: str) -> IndexPoint:
