@@ -5,12 +5,7 @@ it are replaced. Texts are drawn by hypothesis, and some requests whole by schem
 OpenAPI document.
 """
 
-import base64
-import hashlib
 import json
-import random
-import re
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +13,21 @@ from urllib.parse import quote, urlencode
 
 import schemathesis
 from hypothesis import strategies as st
-from isolation_place import MINE, MY_KEY, READ_KEY, REVOKED_KEY, SHARED, THEIRS, TOLD, Known
+from isolation_forgery import Dice, forged_export
+from isolation_place import MINE, MY_KEY, READ_KEY, THEIRS, TOLD, Known
+from isolation_words import (
+    AUTHORIZATIONS,
+    EXTRA_HEADERS,
+    EXTRA_QUERY,
+    MORE_FIELDS,
+    NAMES,
+    ODD_MESSAGES,
+    ODD_METADATA,
+    RAW_BODIES,
+    RAW_PARTS,
+    TEXTS,
+    Json,
+)
 from raw_http import Header, Request
 from schemathesis.generation import GenerationMode
 
@@ -26,150 +35,6 @@ _ANY = st.characters(codec=None)
 """Every code point, lone surrogates as well."""
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
-Json = Any
-
-TEXTS = (
-    "heron",
-    "My room",
-    "where is the heron 鹭",
-    "藏",
-    "*",
-    "%",
-    "_",
-    "' OR tenant = 'globex' --",
-    "tenant:globex OR *:*",
-    '{"must": [{"key": "tenant", "match": {"value": "globex"}}]}',
-    "$where: 1",
-    "\x00",
-    "a\x00b",
-    "\ud83d",
-    "\udc00x",
-    "é\u0301\u202e\u200b",
-    "\U0010ffff",
-    "x" * 20_001,
-)
-
-NAMES = (
-    "..",
-    ".",
-    "../globex/mara",
-    "../../globex/collections/mara",
-    "mara/../../globex",
-    "globex/mara",
-    "globex:mara",
-    "globex\x1fmara",
-    "mara\x00",
-    "\x00",
-    "*",
-    "%",
-    "_",
-    "m%",
-    "MARA",
-    "ｍａｒａ",
-    "mara ",
-    " mara",
-    "mara\u200b",
-    "mara'--",
-    "mara' OR '1'='1",
-    "x" * 201,
-    "x" * 4000,
-    "null",
-    "0",
-    "-1",
-    "globex",
-    TOLD,
-    SHARED,
-)
-
-RAW_PARTS = ("..", "%2e%2e", "%2E%2E%2F", "%00", "%ED%A0%80", "%FF%FE", "%F0%9F%92", "%", "%zz", "")
-"""Path segments as they travel, some of them no text at all."""
-
-AUTHORIZATIONS = (
-    None,
-    f"Bearer {REVOKED_KEY}",
-    f"Bearer {MY_KEY}x",
-    f"Bearer {MY_KEY.upper()}",
-    f"Bearer {THEIRS}",
-    f"Bearer {MY_KEY},{THEIRS}",
-    "Bearer *",
-    "Bearer ",
-    "Bearer",
-    "bearer null",
-    f"Basic {base64.b64encode(f'{THEIRS}:{MY_KEY}'.encode()).decode()}",
-    MY_KEY,
-    f"Token {MY_KEY}",
-    "Bearer \x00",
-    "Bearer é\xff",
-    f"Bearer {'x' * 600}",
-    f"Bearer {hashlib.sha256(MY_KEY.encode()).hexdigest()}",
-)
-"""Forms that let nobody in."""
-
-EXTRA_HEADERS: Sequence[tuple[str, str]] = (
-    ("x-tenant", THEIRS),
-    ("x-tenant-id", THEIRS),
-    ("x-slowwave-tenant", THEIRS),
-    ("slowwave.tenant", "*"),
-    ("x-forwarded-user", THEIRS),
-    ("x-forwarded-for", "127.0.0.1"),
-    ("x-original-url", "/v1/tenants"),
-    ("x-http-method-override", "DELETE"),
-    ("x-user-id", THEIRS),
-    ("cookie", f"tenant={THEIRS}; session=1"),
-    ("host", f"{THEIRS}.localhost"),
-    ("origin", "http://evil.example"),
-    ("idempotency-key", "told-key"),
-    ("idempotency-key", "\xff" * 10),
-    ("if-match", "*"),
-    ("if-match", "-1"),
-    ("if-match", "9" * 30),
-    ("content-type", "text/plain"),
-    ("content-type", "application/json; charset=utf-16"),
-    ("content-encoding", "gzip"),
-    ("range", "bytes=0-1"),
-)
-
-EXTRA_QUERY = (
-    ("tenant", THEIRS),
-    ("tenant", "*"),
-    ("tenant", ""),
-    ("collection", TOLD),
-    ("user_id", THEIRS),
-    ("filter", '{"tenant": {"in": ["globex"]}}'),
-    ("limit", "1000"),
-    ("limit", "-1"),
-    ("limit", "1e3"),
-    ("after", "-1"),
-    ("after", "99999999999999999999"),
-    ("after", "\x00"),
-    ("cursor", "eyJhIjoxfQ=="),
-    ("state", "*"),
-    ("status", "everything"),
-    ("sources", "all"),
-    ("x" * 300, "y"),
-)
-
-_ID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_ORIGIN = re.compile('"origin":"[^"]*"')
-_KINDS = ("entry", "message", "run", "segment")
-
-RAW_BODIES = (
-    b"",
-    b"null",
-    b"[]",
-    b"[" * 3000 + b"]" * 3000,
-    b'{"a":' * 3000 + b"1" + b"}" * 3000,
-    b'{"query": "a", "query": "b"}',
-    b'{"limit": NaN}',
-    b'{"limit": 1e400, "query": "x"}',
-    b'{"query": ' + b"9" * 5000 + b"}",
-    b"\xff\xfe{}",
-    b"\xef\xbb\xbf{}",
-    '{"query": "heron"}'.encode("utf-16"),
-    b'{"query": "\xed\xa0\x80"}',
-    b"tenant=globex",
-    b"\x1f\x8b\x08\x00",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,29 +81,6 @@ def routes_of(document: Mapping[str, Any]) -> list[Route]:
         for method in methods
     ]
     return [*named, *(Route(method="GET", path=path) for path in ("/openapi.json", "/docs"))]
-
-
-class Dice:
-    """The chances of one request, the same whenever it is made again."""
-
-    def __init__(self, seed: str) -> None:
-        self._random = random.Random(seed)
-
-    def often(self, share: float) -> bool:
-        """True in this share of the calls."""
-        return self._random.random() < share
-
-    def one(self, some: Sequence[Any]) -> Any:
-        """Any of them."""
-        return self._random.choice(some)
-
-    def id(self) -> str:
-        """An id that nothing has yet."""
-        return str(uuid.UUID(int=self._random.getrandbits(128)))
-
-    def number(self, low: int, high: int) -> int:
-        """Any from the low to the high one."""
-        return self._random.randint(low, high)
 
 
 class Crafter:
@@ -344,7 +186,7 @@ class _Asked:
         self._route = route
         self._own = own
         self._told = told
-        self._is_plain = is_plain
+        self.is_plain = is_plain
         self.drawn: dict[str, str] = {}
         self._entry = ""
 
@@ -353,9 +195,9 @@ class _Asked:
     def target(self) -> str:
         """Path and query, percent-encoded."""
         query = self._honest_query()
-        if not self._is_plain and self._dice.often(0.3):
+        if not self.is_plain and self._dice.often(0.3):
             query += [self._dice.one(EXTRA_QUERY)]
-        if not self._is_plain and self._dice.often(0.05):
+        if not self.is_plain and self._dice.often(0.05):
             query.append(("tenant", self._text()))
         path, encoded = self.path(), _encoded(query)
         return f"{path}?{encoded}" if encoded else path
@@ -374,12 +216,12 @@ class _Asked:
         if name == "tenant" or (name == "name" and "/tenants/" in self._route.path):
             # Erasing oneself is granted, and ends what the others can be granted.
             mine = MINE if self._dice.often(0.1) else THEIRS
-            return quote(mine if self._is_plain or self._dice.often(0.6) else self._name(), safe="")
-        if self._route.path.endswith("/import") and not self._is_plain:
+            return quote(mine if self.is_plain or self._dice.often(0.6) else self._name(), safe="")
+        if self._route.path.endswith("/import") and not self.is_plain:
             return f"copy-{self._dice.id()}"
         kind = "conversation" if name == "name" else name
         owned, told = getattr(self._own, kind), getattr(self._told, kind)
-        if owned and (self._is_plain or self._dice.often(0.3)):
+        if owned and (self.is_plain or self._dice.often(0.3)):
             found = self._dice.one(owned)
         elif told and self._dice.often(0.5):
             found = self._dice.one(told)
@@ -414,13 +256,13 @@ class _Asked:
         if self._route.name == "PATCH /v1/entries/{entry}":
             version = self._own.version.get(self._entry, 1)
             headers.append((b"if-match", f'"{version}"'.encode()))
-        is_let_in = self._is_plain or dice.often(0.85)
+        is_let_in = self.is_plain or dice.often(0.85)
         if is_let_in:
             form = dice.one(("Bearer {}", "bearer {}", "BEARER {}", "Bearer   {}", "Bearer {} "))
             headers.append((b"authorization", form.format(MY_KEY).encode()))
         else:
             headers += self._forged()
-        if not self._is_plain:
+        if not self.is_plain:
             for _ in range(dice.number(0, 2)):
                 header, value = dice.one(EXTRA_HEADERS)
                 headers.insert(dice.number(0, len(headers)), _bytes(header, value))
@@ -443,10 +285,10 @@ class _Asked:
         honest = self._honest_body()
         if isinstance(honest, bytes):
             return honest
-        if not self._is_plain and self._dice.often(0.15):
+        if not self.is_plain and self._dice.often(0.15):
             return bytes(self._dice.one(RAW_BODIES))
-        if isinstance(honest, dict) and not self._is_plain and self._dice.often(0.2):
-            honest = {**honest, **self._dice.one(_MORE_FIELDS)}
+        if isinstance(honest, dict) and not self.is_plain and self._dice.often(0.2):
+            honest = {**honest, **self._dice.one(MORE_FIELDS)}
         return b"" if honest is None else json.dumps(honest).encode()
 
     def _honest_body(self) -> Json:
@@ -460,6 +302,8 @@ class _Asked:
             one["message_id"] = "told-1" if self._dice.often(0.3) else self._text()[:50] or "m"
         if self._dice.often(0.3):
             one["metadata"] = {"tenant": THEIRS, "user_id": THEIRS, "note": self._text()}
+        if not self.is_plain and self._dice.often(0.3):
+            one |= self._dice.one(ODD_MESSAGES)
         return one
 
     def messages(self) -> Json:
@@ -480,12 +324,18 @@ class _Asked:
             {"status": self._dice.one(("active", "archived", "tentative"))},
             {"metadata": {"tenant": THEIRS, "collection": TOLD, "user_id": THEIRS}},
         ]
+        if not self.is_plain:
+            changes += [{"metadata": odd} for odd in ODD_METADATA]
         return self._dice.one(changes)
 
     def sleep(self) -> Json:
         """A night."""
         body: dict[str, Json] = {"dry_run": self._dice.often(0.5), "wait": True}
         return body | ({"collection": self._owned("collection")} if self._dice.often(0.5) else {})
+
+    def days(self) -> Json:
+        """A time to keep messages."""
+        return {"days": self._dice.one((None, 3650, 0, -1, 36_501, 10**9, 10**30, 1.5, "7"))}
 
     def fsck(self) -> Json:
         """A check."""
@@ -495,16 +345,16 @@ class _Asked:
     def imported(self) -> bytes:
         """An export of the sender's, with the neighbour's ids in it or not."""
         lines = self._own.export
-        return lines if self._is_plain else forged_export(self._dice, lines, self._own, self._told)
+        return lines if self.is_plain else forged_export(self._dice, lines, self._own, self._told)
 
     def _owned(self, kind: str) -> str:
         owned, told = getattr(self._own, kind), getattr(self._told, kind)
-        if owned and (self._is_plain or self._dice.often(0.6)):
+        if owned and (self.is_plain or self._dice.often(0.6)):
             return str(self._dice.one(owned))
         return str(self._dice.one(told)) if self._dice.often(0.5) else self._name()
 
     def _text(self) -> str:
-        if self._is_plain:
+        if self.is_plain:
             return str(self._dice.one(TEXTS[:4]))
         if self._dice.often(0.25):
             return self._texts[0]
@@ -520,22 +370,6 @@ def _bytes(name: str, value: str) -> Header:
     return name.encode("latin-1"), value.encode("latin-1", "replace")
 
 
-def forged_export(dice: Dice, lines: bytes, own: Known, told: Known) -> bytes:
-    """The export as of another collection, with the neighbour's ids and a checksum that fits."""
-    text = lines.decode()
-    taken: set[str] = set()
-    for mine in sorted(set(_ID.findall(text))):
-        theirs = next((getattr(told, kind) for kind in _KINDS if mine in getattr(own, kind)), [])
-        free = [each for each in theirs if each not in taken]
-        other = dice.one(free) if free and dice.often(0.7) else dice.id()
-        taken.add(other)
-        text = text.replace(mine, other)
-    text = _ORIGIN.sub(f'"origin":"{dice.id()}"', text, count=1)
-    body = "".join(f"{line}\n" for line in text.split("\n")[:-2]).encode()
-    end = {"lines": body.count(b"\n"), "sha256": hashlib.sha256(body).hexdigest()}
-    return body + json.dumps(end, sort_keys=True, separators=(",", ":")).encode() + b"\n"
-
-
 _COLLECTION = "/v1/collections/{collection}"
 
 _BODIES: Mapping[str, Callable[[_Asked], Json]] = {
@@ -547,24 +381,8 @@ _BODIES: Mapping[str, Callable[[_Asked], Json]] = {
     "PATCH /v1/entries/{entry}": _Asked.patch,
     "POST /v1/sleep/runs": _Asked.sleep,
     "POST /v1/fsck": _Asked.fsck,
-    "PUT /v1/retention": lambda asked: {"days": 3650},
+    "PUT /v1/retention": lambda asked: {"days": 3650} if asked.is_plain else asked.days(),
     "POST /v1/tenants": lambda _: {"name": "evil", "scopes": ["admin"]},
     "POST /v1/tenants/{tenant}/keys": lambda _: {"scopes": ["admin"], "grace_s": 0},
     "PATCH /v1/tenants/{tenant}/quotas": lambda _: {"messages_per_minute": 1},
 }
-
-_MORE_FIELDS: Sequence[dict[str, Json]] = (
-    {"tenant": THEIRS},
-    {"filters": {"user_id": {"in": [THEIRS]}}},
-    {"filters": {"OR": [{"tenant": THEIRS}, {"NOT": {"tenant": MINE}}]}},
-    {"filters": {}},
-    {"collection": TOLD},
-    {"collections": ["*"]},
-    {"scope": {"tenant": THEIRS}},
-    {"statuses": ["active", "outdated", "archived"]},
-    {"kinds": ["*"]},
-    {"limit": 10**30},
-    {"zone": "../../etc/passwd"},
-    {"zone": "Asia/Shanghai"},
-    {"__proto__": {"tenant": THEIRS}},
-)
