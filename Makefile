@@ -3,13 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test chaos chaos-short test-postgres check format install models
+.PHONY: demo test fuzz chaos chaos-short test-postgres check format install models
 
 demo: models
 	$(BIN)/slowwave demo
 
 test: models
 	$(BIN)/pytest
+
+fuzz: $(STAMP)
+	SLOWWAVE_FUZZ=10000 $(BIN)/pytest -s tests/serve/test_isolation.py
 
 chaos: models
 	SLOWWAVE_CHAOS=full $(BIN)/pytest -s tests/chaos

@@ -31,9 +31,10 @@ from actors.index_shape import (
     query_conditions,
     scope_conditions,
     stored_point,
+    whose_conditions,
 )
 from pipeline.errors import StoreError
-from pipeline.messages import Scope
+from pipeline.messages import Scope, TenantId
 from pipeline.state import IndexHit, IndexHits, IndexPoint, IndexQuery, StoredPoint
 
 _CONFIG_FILE = "edge_config.json"
@@ -96,13 +97,13 @@ class EdgeIndex:
         return {one.id: one for one in map(_point, found)}
 
     def scan(
-        self, scope: Scope | None = None, *, after: str | None = None, limit: int = 1000
+        self, whose: Scope | TenantId | None = None, *, after: str | None = None, limit: int = 1000
     ) -> list[StoredPoint]:
-        """Points by id, those above ``after``; empty at the end."""
+        """Points of a collection, a tenant or all, by id, those above ``after``."""
         request = qdrant.ScrollRequest(
             offset=after,  # the engine begins with it
             limit=limit + 1,
-            filter=None if scope is None else _filter(scope_conditions(scope)),
+            filter=None if whose is None else _filter(whose_conditions(whose)),
             with_payload=True,
             with_vector=True,
         )

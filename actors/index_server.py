@@ -31,9 +31,10 @@ from actors.index_shape import (
     query_conditions,
     scope_conditions,
     stored_point,
+    whose_conditions,
 )
 from pipeline.errors import StoreError
-from pipeline.messages import Scope
+from pipeline.messages import Scope, TenantId
 from pipeline.state import IndexHit, IndexHits, IndexPoint, IndexQuery, StoredPoint
 
 _CHUNK = 256
@@ -101,13 +102,13 @@ class ServerIndex:
         return {one.id: one for one in map(_point, found)}
 
     def scan(
-        self, scope: Scope | None = None, *, after: str | None = None, limit: int = 1000
+        self, whose: Scope | TenantId | None = None, *, after: str | None = None, limit: int = 1000
     ) -> list[StoredPoint]:
-        """Points by id, those above ``after``; empty at the end."""
+        """Points of a collection, a tenant or all, by id, those above ``after``."""
         with self._translated():
             found, _next = self._client.scroll(
                 self._collection,
-                scroll_filter=None if scope is None else _filter(scope_conditions(scope)),
+                scroll_filter=None if whose is None else _filter(whose_conditions(whose)),
                 offset=after,  # the server begins with it
                 limit=limit + 1,
                 with_payload=True,

@@ -74,6 +74,15 @@ def scope_conditions(scope: Scope) -> Conditions:
     return Conditions(equal=(("tenant", scope.tenant), ("collection", scope.collection)))
 
 
+def whose_conditions(whose: Scope | TenantId) -> Conditions:
+    """All points of a collection, or of a tenant."""
+    return scope_conditions(whose) if isinstance(whose, Scope) else _of_tenant(whose)
+
+
+def _of_tenant(tenant: TenantId) -> Conditions:
+    return Conditions(equal=(("tenant", tenant),))
+
+
 def corpus_conditions(scope: Scope) -> Conditions:
     """The newest versions of one scope: the corpus that IDF is counted over."""
     return Conditions(equal=(*scope_conditions(scope).equal, ("current", 1)))

@@ -37,9 +37,12 @@ def entry_id(tenant: str, collection: str, source: MessageId, ordinal: int) -> E
     return EntryId(_derive("entry", tenant, collection, source, ordinal))
 
 
-def point_id(entry: EntryId, version: int) -> str:
-    """The UUID of an entry version in the vector index."""
-    return _derive("point", entry, version)
+def point_id(tenant: str, entry: EntryId, version: int) -> str:
+    """The UUID of an entry version in the vector index, which all tenants share.
+
+    Two tenants may hold entries of one id, where one has imported what the other exported.
+    """
+    return _derive("point", tenant, entry, version)
 
 
 def identity(text: str, speaker: str, kind: str) -> str:

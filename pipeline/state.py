@@ -24,11 +24,13 @@ class Compressed:
 class CollectionInfo:
     """How far a collection is: ``pending`` counts messages accepted and not yet extracted.
 
-    ``flushed`` is the sequence up to which every flush asked for is met.
+    ``messages`` counts those that are there, without those of erased conversations. ``flushed`` is
+    the sequence up to which every flush asked for is met.
     """
 
     scope: Scope
     last_sequence: int
+    messages: int
     pending: int
     entries: int
     quarantined: int

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from pipeline.messages import Scope
+from pipeline.messages import Scope, TenantId
 from pipeline.ports import EntryKey, IndexSource, Outbox, VectorIndex
 from pipeline.recall.compare import differences
 from pipeline.recall.points import points
@@ -41,8 +41,13 @@ class AsyncIndex(Protocol):
         """
         ...
 
-    async def check(self, scope: Scope | None = None, *, repair: bool = False) -> list[Difference]:
-        """Where index and record store differ; what was repaired says so."""
+    async def check(
+        self, whose: Scope | TenantId | None = None, *, repair: bool = False
+    ) -> list[Difference]:
+        """Where index and record store differ; what was repaired says so.
+
+        Of a tenant only points are looked at, also those of collections that are no more.
+        """
         ...
 
 
@@ -117,16 +122,19 @@ class IndexKeeper:
         return ticket.number <= self._finished
 
     def check_step(
-        self, scope: Scope | None, cursor: EntryKey | str | None, *, repair: bool
+        self, whose: Scope | TenantId | None, cursor: EntryKey | str | None, *, repair: bool
     ) -> Checked:
         """Compares one page: entries with their points first, then points with their entries.
 
         Args:
+            whose: of a tenant only the points are compared.
             cursor: None at the start, an entry's key among entries, a point's id among points.
         """
-        if cursor is None or not isinstance(cursor, str):
-            return self._check_entries(scope, cursor, repair=repair)
-        return self._check_points(scope, cursor, repair=repair)
+        if isinstance(cursor, str):
+            return self._check_points(whose, cursor, repair=repair)
+        if isinstance(whose, str):
+            return self._check_points(whose, "", repair=repair)
+        return self._check_entries(whose, cursor, repair=repair)
 
     def _check_entries(
         self, scope: Scope | None, after: EntryKey | None, *, repair: bool
@@ -141,8 +149,8 @@ class IndexKeeper:
             self.index.upsert(wanted)
         return Checked(differences=tuple(differing), cursor=_key(items[-1]) if items else "")
 
-    def _check_points(self, scope: Scope | None, after: str, *, repair: bool) -> Checked:
-        found = self.index.scan(scope, after=after or None, limit=PAGE)
+    def _check_points(self, whose: Scope | TenantId | None, after: str, *, repair: bool) -> Checked:
+        found = self.index.scan(whose, after=after or None, limit=PAGE)
         unknown = self._source.unknown(found)
         if repair:
             self.index.delete([point.id for point in unknown])
@@ -188,20 +196,22 @@ class InlineIndex:
         while not await self._call(lambda: self._keeper.rebuild_step(ticket)):
             pass
 
-    async def check(self, scope: Scope | None = None, *, repair: bool = False) -> list[Difference]:
+    async def check(
+        self, whose: Scope | TenantId | None = None, *, repair: bool = False
+    ) -> list[Difference]:
         found: list[Difference] = []
         cursor: EntryKey | str | None = None
         while True:
-            checked = await self._call(self._checking(scope, cursor, repair))
+            checked = await self._call(self._checking(whose, cursor, repair))
             found += checked.differences
             cursor = checked.cursor
             if cursor is None:
                 return found
 
     def _checking(
-        self, scope: Scope | None, cursor: EntryKey | str | None, repair: bool
+        self, whose: Scope | TenantId | None, cursor: EntryKey | str | None, repair: bool
     ) -> Callable[[], Checked]:
-        return lambda: self._keeper.check_step(scope, cursor, repair=repair)
+        return lambda: self._keeper.check_step(whose, cursor, repair=repair)
 
     async def _call(self, ask: Callable[[], T]) -> T:
         def alone() -> T:

@@ -11,7 +11,7 @@ from typing import Any
 import ray
 
 from pipeline.errors import ConfigError
-from pipeline.messages import Scope
+from pipeline.messages import Scope, TenantId
 from pipeline.ports import EntryKey
 from pipeline.state import Difference, IndexHits, IndexQuery
 from serve.index import Checked, IndexKeeper, Ticket
@@ -52,10 +52,10 @@ class IndexActor:
         return self._keeper.rebuild_step(ticket)
 
     def check_step(
-        self, scope: Scope | None, cursor: EntryKey | str | None, repair: bool
+        self, whose: Scope | TenantId | None, cursor: EntryKey | str | None, repair: bool
     ) -> Checked:
         """As IndexKeeper.check_step."""
-        return self._keeper.check_step(scope, cursor, repair=repair)
+        return self._keeper.check_step(whose, cursor, repair=repair)
 
 
 class ActorIndex:
@@ -102,11 +102,13 @@ class ActorIndex:
             if is_done is None:  # the actor was restarted
                 ticket = await self._actor.ask_rebuild.remote()
 
-    async def check(self, scope: Scope | None = None, *, repair: bool = False) -> list[Difference]:
+    async def check(
+        self, whose: Scope | TenantId | None = None, *, repair: bool = False
+    ) -> list[Difference]:
         found: list[Difference] = []
         cursor: EntryKey | str | None = None
         while True:
-            checked = await self._actor.check_step.remote(scope, cursor, repair)
+            checked = await self._actor.check_step.remote(whose, cursor, repair)
             found += checked.differences
             cursor = checked.cursor
             if cursor is None:

@@ -188,12 +188,19 @@ class Lifecycle:
     async def fsck(
         self, tenant: TenantId, collection: str | None, *, repair: bool
     ) -> list[Difference]:
-        """What does not agree, within and between the stores. Raises NotFound."""
+        """What does not agree, within and between the stores. Raises NotFound.
+
+        Without a collection's name also what the index holds of collections that are no more.
+        """
         found: list[Difference] = []
-        for scope in await self._scopes(tenant, collection):
+        scopes = await self._scopes(tenant, collection)
+        for scope in scopes:
             found += await asyncio.to_thread(self._records.fsck.check, scope, repair=repair)
             await self._index.follow()
             found += await self._index.check(scope, repair=repair)
+        if collection is None:
+            extra = await self._index.check(tenant, repair=repair)
+            found += [each for each in extra if each.scope not in scopes]
         return found
 
     async def _scopes(self, tenant: TenantId, collection: str | None) -> list[Scope]:

@@ -31,7 +31,7 @@ class Deciding:
     def decide(self, chunk: Cases) -> Decided:
         """A decision, or the reason of its failure, for every case."""
         keys = [case_key(case, self._decider.name) for case in chunk.cases]
-        known = self._store.cached_decisions(keys)
+        known = self._store.cached_decisions(keys, scope=chunk.scope)
         open_cases = [case for key, case in zip(keys, chunk.cases, strict=True) if key not in known]
         asked, calls = self._ask(chunk, open_cases)
         replies: list[Decision | str] = [

@@ -48,7 +48,8 @@ def _create_collection(connection: Connection, scope: Scope, now: datetime) -> N
     lease: dict[str, Any] = {"tenant": scope.tenant, "collection": scope.collection}
     if (marks := erased_before(connection, scope)) is not None:
         # No id, step or epoch of an erased collection comes again: who holds one can write nothing.
-        row |= {name: marks[name] for name in MARKS} | {"flushed": marks["last_sequence"]}
+        row |= {name: marks[name] for name in MARKS}
+        row |= dict.fromkeys(("erased", "flushed"), marks["last_sequence"])
         lease |= {"epoch": marks["epoch"]}
     upsert(connection, collections, [row], changes=())
     upsert(connection, leases, [lease], changes=())

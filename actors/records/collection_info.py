@@ -17,6 +17,7 @@ def info_of(connection: Connection, row: Row[Any]) -> CollectionInfo:
     return CollectionInfo(
         scope=scope,
         last_sequence=row.last_sequence,
+        messages=row.last_sequence - row.erased,
         pending=row.pending,
         entries=_count(connection, entries, scope),
         quarantined=held_in(connection, scope),

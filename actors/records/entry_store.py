@@ -210,7 +210,8 @@ def _parsed(cursor: str) -> tuple[OrderKey, str]:
         match json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True)):
             case [str(said_at), int(sequence), int(ordinal), str(entry)]:
                 instant = datetime.fromisoformat(said_at)
-                if instant.utcoffset() is not None:
+                numbers_fit = max(abs(sequence), abs(ordinal)) < 2**63
+                if instant.utcoffset() is not None and numbers_fit and "\x00" not in entry:
                     return OrderKey(said_at=instant, sequence=sequence, ordinal=ordinal), entry
     except (ValueError, binascii.Error) as exc:
         raise InputError(f"expected a cursor of a page, got {cursor!r}", field="cursor") from exc

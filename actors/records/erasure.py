@@ -28,7 +28,6 @@ from actors.records.tables import (
     erasures,
     index_ops,
     leases,
-    reply_cache,
     tenants,
 )
 from actors.records.tombstones import marks_of, origin_of, subject, write_tombstone
@@ -122,7 +121,6 @@ class SqlErasure:
             marks, origin = _lock(connection, scope)
             receipt = _erase_collection(connection, scope, now)
             receipt["sleep_runs"] = blank_runs(connection, scope.tenant)
-            receipt["reply_cache"] = connection.execute(delete(reply_cache)).rowcount
             return _erased(
                 connection,
                 scope,
@@ -149,7 +147,6 @@ class SqlErasure:
                 self._erase_of_tenant(connection, scope, receipt, now)
             for rule in children_first():
                 _add(receipt, rule.table.name, _erase_by_tenant(connection, rule, tenant))
-            receipt["reply_cache"] = connection.execute(delete(reply_cache)).rowcount
             return _erased(
                 connection,
                 Scope(tenant=tenant, collection=""),
@@ -245,7 +242,7 @@ def _points(connection: Connection, scope: Scope) -> dict[str, list[int]]:
 
 
 def _erase_by_tenant(connection: Connection, rule: TableRule, tenant: TenantId) -> int:
-    if rule.tenant is None or rule.erasure is Erasure.KEPT or rule.table is index_ops:
+    if rule.erasure is Erasure.KEPT or rule.table is index_ops:
         return 0
     statement = delete(rule.table).where(rule.table.c[rule.tenant] == tenant)
     return connection.execute(statement).rowcount

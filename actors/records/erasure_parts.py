@@ -192,12 +192,16 @@ def _items(connection: Connection, scope: Scope, touched: set[str], said: set[st
 
 def _recalls(erasing: _Erasing) -> int:
     """Every recall of the collection: a question or an answer may hold any words."""
-    statement = delete(recalls).where(in_scope(recalls, erasing.scope))
-    return erasing.connection.execute(statement).rowcount
+    return _every_row(erasing, recalls)
 
 
 def _reply_cache(erasing: _Erasing) -> int:
-    return erasing.connection.execute(delete(reply_cache)).rowcount
+    return _every_row(erasing, reply_cache)
+
+
+def _every_row(erasing: _Erasing, table: Table) -> int:
+    statement = delete(table).where(in_scope(table, erasing.scope))
+    return erasing.connection.execute(statement).rowcount
 
 
 def _sleep_runs(erasing: _Erasing) -> int:
@@ -245,7 +249,9 @@ def forget_points(
             "tenant": scope.tenant,
             "collection": scope.collection,
             "entry": entry,
-            "removed": [point_id(EntryId(entry), version) for version in sorted(versions)],
+            "removed": [
+                point_id(scope.tenant, EntryId(entry), version) for version in sorted(versions)
+            ],
             "created_at": now,
         }
         for entry, versions in sorted(points.items())
@@ -263,6 +269,7 @@ def _move_on(connection: Connection, scope: Scope) -> None:
     accepted = states.get(MessageState.ACCEPTED.value, 0)
     values: dict[str, Any] = {
         "step": row.step + 1,
+        "erased": row.last_sequence - sum(states.values()),
         "writes": row.writes + 1,
         "accepted": accepted,
         "pending": pending,

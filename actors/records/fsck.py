@@ -24,7 +24,7 @@ from pipeline.messages import MessageState, Scope
 from pipeline.state import Difference
 
 _OPEN = (MessageState.ACCEPTED, MessageState.WINDOWED, MessageState.SEGMENTED)
-_COUNTERS = ("accepted", "pending", "last_sequence")
+_COUNTERS = ("accepted", "pending", "last_sequence", "erased")
 
 
 class SqlFsck:
@@ -83,10 +83,12 @@ def _counted(connection: Connection, scope: Scope, row: Any) -> dict[str, int]:
     }
     highest = select(func.max(messages.c.sequence)).where(in_scope(messages, scope))
     last = connection.execute(highest).scalar() or 0
+    numbered = max(int(last), row.last_sequence)  # erasure leaves gaps, never reuse
     return {
         "accepted": states.get(MessageState.ACCEPTED.value, 0),
         "pending": sum(states.get(state.value, 0) for state in _OPEN),
-        "last_sequence": max(int(last), row.last_sequence),  # erasure leaves gaps, never reuse
+        "last_sequence": numbered,
+        "erased": numbered - sum(states.values()),
     }
 
 

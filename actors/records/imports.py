@@ -21,6 +21,7 @@ from actors.records.sql import chunks, upsert
 from actors.records.tables import (
     collections,
     entries,
+    entry_vectors,
     erasures,
     index_ops,
     leases,
@@ -29,6 +30,7 @@ from actors.records.tables import (
     tenants,
 )
 from actors.records.tombstones import erased_before, origin_of, within
+from actors.records.transfer_checks import check_row, check_vector
 from actors.records.transfer_rows import columns_of, exported, key_of, told, values_of
 from pipeline.errors import ConfigError, Conflict, InputError, NotFound
 from pipeline.messages import Scope
@@ -130,7 +132,7 @@ def _raw_lines(file: BinaryIO) -> Iterator[bytes]:
 def _document(line: bytes, number: int) -> dict[str, Any]:
     try:
         document = json.loads(line)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise _wrong(number, "expected JSON in UTF-8") from exc
     if not isinstance(document, dict) or not line.endswith(b"\n"):
         raise _wrong(number, "expected one JSON object")
@@ -231,6 +233,7 @@ def _all_rows(file: BinaryIO) -> Iterator[tuple[Table, _Row]]:
         table = _table(document, number)
         try:
             values = values_of(table, document["row"])
+            check_row(table, values)
         except InputError as exc:
             raise _wrong(number, exc.message) from exc
         yield table, _Row(line=number, values=values)
@@ -249,6 +252,8 @@ def _store(
     count = 0
     for table, some in _pages(file):
         count += len(some)
+        if table is entry_vectors:
+            _check_vectors(some, head)
         fresh = _fresh(connection, scope, table, some, head)
         if fresh:
             rows = [_placed(scope, table, row, head) for row in fresh]
@@ -256,6 +261,14 @@ def _store(
             added[table.name] = added.get(table.name, 0) + len(fresh)
             _follow(connection, scope, table, fresh, now)
     return Imported(added=added, known=count - sum(added.values()))
+
+
+def _check_vectors(rows: Sequence[_Row], head: Head) -> None:
+    for row in rows:
+        try:
+            check_vector(row.values, head.models)
+        except InputError as exc:
+            raise _wrong(row.line, exc.message) from exc
 
 
 def _pages(file: BinaryIO) -> Iterator[tuple[Table, list[_Row]]]:

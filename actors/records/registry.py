@@ -16,7 +16,6 @@ class Erasure(StrEnum):
     COLLECTION = "collection"  # its rows go by (tenant, collection)
     SELF = "self"  # the row that names the collection goes
     TENANT = "tenant"  # its rows go with the whole tenant only; they hold no text of a collection
-    WHOLE = "whole"  # the table is emptied: a cache that belongs to no tenant
     KEPT = "kept"  # tombstones: ids, digests and numbers, which stay even when the tenant goes
 
 
@@ -27,7 +26,6 @@ class Part(StrEnum):
     TEXTS = "texts"  # the rows stay, their texts go
     ROWS = "rows"  # the rows go that hold or point to what is erased
     EVERY_ROW = "every row"  # all rows of the collection go: their texts may be made of anything
-    TABLE = "table"  # the table is emptied, whoever's the rows are
 
 
 class Export(StrEnum):
@@ -43,7 +41,7 @@ class TableRule:
     """How one table is scoped, erased and exported; ``tenant`` is the name of its column."""
 
     table: Table
-    tenant: str | None
+    tenant: str
     erasure: Erasure
     entry: Part
     conversation: Part
@@ -65,7 +63,7 @@ def _rule(
     parts: tuple[Part, Part],
     export: Export,
     *,
-    tenant: str | None = "tenant",
+    tenant: str = "tenant",
 ) -> TableRule:
     entry, conversation = parts
     return TableRule(
@@ -82,13 +80,13 @@ _KEPT = (Part.KEPT, Part.KEPT)
 _ROWS = (Part.ROWS, Part.ROWS)
 _TEXTS = (Part.TEXTS, Part.TEXTS)
 _TEXTS_OR_ROWS = (Part.TEXTS, Part.ROWS)
+_EVERY_ROW = (Part.EVERY_ROW, Part.EVERY_ROW)
 
 REGISTRY: tuple[TableRule, ...] = (
     _rule(tables.tenants, Erasure.TENANT, _KEPT, Export.OPERATION, tenant="name"),
     _rule(tables.keys, Erasure.TENANT, _KEPT, Export.OPERATION),
     _rule(tables.erasures, Erasure.KEPT, _KEPT, Export.ROWS),
     _rule(tables.sleep_runs, Erasure.TENANT, _TEXTS, Export.ROWS),
-    _rule(tables.reply_cache, Erasure.WHOLE, (Part.TABLE, Part.TABLE), Export.DERIVED, tenant=None),
     _rule(tables.collections, Erasure.SELF, _KEPT, Export.ROWS),
     _rule(tables.conversations, Erasure.COLLECTION, (Part.KEPT, Part.ROWS), Export.ROWS),
     _rule(tables.messages, Erasure.COLLECTION, _TEXTS_OR_ROWS, Export.ROWS),
@@ -104,7 +102,8 @@ REGISTRY: tuple[TableRule, ...] = (
     _rule(tables.index_ops, Erasure.COLLECTION, _KEPT, Export.DERIVED),
     _rule(tables.run_collections, Erasure.COLLECTION, _KEPT, Export.ROWS),
     _rule(tables.ledger, Erasure.COLLECTION, _TEXTS, Export.ROWS),
-    _rule(tables.recalls, Erasure.COLLECTION, (Part.EVERY_ROW, Part.EVERY_ROW), Export.ROWS),
+    _rule(tables.reply_cache, Erasure.COLLECTION, _EVERY_ROW, Export.DERIVED),
+    _rule(tables.recalls, Erasure.COLLECTION, _EVERY_ROW, Export.ROWS),
     _rule(tables.usage, Erasure.COLLECTION, _KEPT, Export.ROWS),
 )
 """Every table, once."""

@@ -6,11 +6,19 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, select, update
 
 from actors.records.engine import EVERY_TENANT, reading, writing
-from actors.records.erased import blank_quarantine, redact_messages
+from actors.records.erased import (
+    blank_quarantine,
+    blank_topics,
+    redact_messages,
+    segments_of_messages,
+)
 from actors.records.sql import find_collection
 from actors.records.tables import messages, tenants
 from pipeline.errors import InputError, NotFound
 from pipeline.messages import MessageState, Scope, TenantId
+
+MOST_DAYS = 36_500
+"""A century: what is to stay longer is kept for ever."""
 
 BATCH = 500
 """Messages redacted in one transaction."""
@@ -31,9 +39,9 @@ class SqlRetention:
             return _days(_settings(connection, tenant))
 
     def keep(self, tenant: TenantId, days: int | None) -> None:
-        """Sets it. Raises InputError below one day, NotFound without the tenant."""
-        if days is not None and days < 1:
-            raise InputError(f"expected at least 1 day, got {days}", field="days")
+        """Sets it. Raises InputError outside 1 to ``MOST_DAYS``, NotFound without the tenant."""
+        if days is not None and not 1 <= days <= MOST_DAYS:
+            raise InputError(f"expected 1 to {MOST_DAYS} days, got {days}", field="days")
         with writing(self._engine, tenant) as connection:
             settings = dict(_settings(connection, tenant, lock=True))
             settings.pop(_SETTING, None)
@@ -53,8 +61,8 @@ class SqlRetention:
         """Redacts one batch of messages kept long enough; how many, 0 when none is left.
 
         Only extracted and quarantined ones: what is not extracted yet is kept until it is.
-        Entries stay, and their sources point to messages without words. Doing it twice changes
-        nothing.
+        Labels of their segments, which are made of their words, go with them. Entries stay, and
+        their sources point to messages without words. Doing it twice changes nothing.
         """
         with writing(self._engine, tenant) as connection:
             days = _days(_settings(connection, tenant))
@@ -64,6 +72,8 @@ class SqlRetention:
             for scope, ids in found.items():
                 find_collection(connection, scope, lock=True)
                 redact_messages(connection, scope, ids, now=now)
+                told = segments_of_messages(connection, scope, ids)
+                blank_topics(connection, scope, sorted(told))
                 blank_quarantine(connection, scope, ids)
             return sum(len(ids) for ids in found.values())
 

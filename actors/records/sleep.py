@@ -10,14 +10,14 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from actors.records.engine import EVERY_TENANT, NO_TENANT, reading, writing
+from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.failures import retrying
 from actors.records.sleep_due import due_collections
 from actors.records.sleep_rows import decision_of, decision_to_json, ledger_row_of, run_of
 from actors.records.sleep_snapshot import read_snapshot
 from actors.records.sleep_undo import redo_run, undo_run
 from actors.records.sleep_write import record_items
-from actors.records.sql import chunks, is_collection, upsert
+from actors.records.sql import chunks, in_scope, is_collection, upsert
 from actors.records.tables import collections, ledger, reply_cache, sleep_runs, tenants
 from actors.records.tombstones import erased_since
 from pipeline.entries import Decision
@@ -181,12 +181,13 @@ class SqlSleepStore:
 
     # Replies --------------------------------------------------------------------------------
 
-    def cached_decisions(self, keys: Sequence[str]) -> dict[str, Decision]:
-        """Replies already given to (prompt hash, model)."""
+    def cached_decisions(self, keys: Sequence[str], *, scope: Scope) -> dict[str, Decision]:
+        """Replies already given to (prompt hash, model) in the collection."""
         found = {}
-        with reading(self._engine, NO_TENANT) as connection:
+        with reading(self._engine, scope.tenant) as connection:
             for some in chunks(keys):
-                query = select(reply_cache).where(reply_cache.c.key.in_(some))
+                mine = (in_scope(reply_cache, scope), reply_cache.c.key.in_(some))
+                query = select(reply_cache).where(*mine)
                 for row in connection.execute(query):
                     found[row.key] = decision_of(row.decision)
         return found
@@ -199,8 +200,9 @@ class SqlSleepStore:
         None is kept where something of the collection was erased after its write counter stood at
         ``through``: they may be made of it.
         """
+        place = {"tenant": scope.tenant, "collection": scope.collection, "created_at": now}
         rows = [
-            {"key": key, "decision": decision_to_json(decision), "created_at": now}
+            place | {"key": key, "decision": decision_to_json(decision)}
             for key, decision in sorted(decisions.items())
         ]
         if not rows:

@@ -82,9 +82,10 @@ def _open_rows(tenant: TenantId, collection: str | None) -> Select[Any]:
         later.c.id > ledger.c.id,
         later.c.state != "dry",
     )
+    of_run = and_(sleep_runs.c.tenant == ledger.c.tenant, sleep_runs.c.id == ledger.c.run)
     query = (
         select(ledger.c.collection, ledger.c.target, ledger.c.candidates)
-        .join(sleep_runs, sleep_runs.c.id == ledger.c.run)
+        .join(sleep_runs, of_run)
         .where(
             ledger.c.tenant == tenant,
             or_(

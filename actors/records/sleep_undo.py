@@ -59,7 +59,8 @@ def _rows(connection: Connection, run: SleepRun, state: str) -> list[Any]:
 
 
 def _set_undone(connection: Connection, run: SleepRun, *, undone: bool) -> None:
-    connection.execute(update(sleep_runs).where(sleep_runs.c.id == run.id).values(undone=undone))
+    mine = (sleep_runs.c.tenant == run.tenant, sleep_runs.c.id == run.id)
+    connection.execute(update(sleep_runs).where(*mine).values(undone=undone))
 
 
 def _scope_of(row: Any) -> Scope:
@@ -148,7 +149,8 @@ def _unfit(
 
 def _dependants(connection: Connection, run: SleepRun) -> dict[tuple[str, int], str]:
     """Which other run rests on which entry version, in the collections of this run."""
-    seen = select(ledger.c.collection).where(ledger.c.run == run.id)
+    mine = (ledger.c.tenant == run.tenant, ledger.c.run == run.id)
+    seen = select(ledger.c.collection).where(*mine)
     query = select(ledger).where(
         ledger.c.tenant == run.tenant,
         ledger.c.collection.in_(seen),

@@ -8,14 +8,16 @@ base64.
 import base64
 import binascii
 import json
+import math
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Column,
     ColumnElement,
     Connection,
@@ -29,6 +31,7 @@ from sqlalchemy import (
     select,
     type_coerce,
 )
+from sqlalchemy.types import TypeEngine
 
 from actors.records.columns import HalfVector, UtcDateTime
 from actors.records.registry import Export, TableRule, parents_first
@@ -156,7 +159,7 @@ def _meant(table: Table, column: Column[Any], value: object) -> object:
         return None
     try:
         return _parsed(column, value)
-    except (ValueError, TypeError, binascii.Error) as exc:
+    except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error) as exc:
         raise InputError(
             f"expected a {column.type.__class__.__name__} in {table.name}.{column.name}",
             field=column.name,
@@ -166,9 +169,10 @@ def _meant(table: Table, column: Column[Any], value: object) -> object:
 def _parsed(column: Column[Any], value: object) -> object:
     kind = column.type
     if isinstance(kind, JSON):
+        _require_json(value)
         return value
     if isinstance(kind, UtcDateTime):
-        return datetime.fromisoformat(_text(value))
+        return _instant(datetime.fromisoformat(_text(value)))
     if isinstance(kind, Date):
         return date.fromisoformat(_text(value))
     if isinstance(kind, HalfVector):
@@ -178,7 +182,46 @@ def _parsed(column: Column[Any], value: object) -> object:
         return float(value)
     if type(value) is not expected:
         raise ValueError(f"expected {expected.__name__}")
+    if isinstance(value, str):
+        _require_storable(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("expected a finite number")
+    if type(value) is int and not -_limit(kind) <= value < _limit(kind):
+        raise ValueError("expected a smaller number")
     return value
+
+
+def _instant(value: datetime) -> datetime:
+    if value.utcoffset() is None:
+        raise ValueError("expected a time with a zone")
+    return value.astimezone(UTC)
+
+
+def _limit(kind: TypeEngine[Any]) -> int:
+    """The first whole number that is too large for the column, on either database."""
+    return 2**63 if isinstance(kind, BigInteger) else 2**31
+
+
+def _require_json(value: Any) -> None:
+    match value:
+        case str():
+            _require_storable(value)
+        case float() if not math.isfinite(value):
+            raise ValueError("expected a finite number")
+        case dict():
+            _require_json(list(value.items()))
+        case list() | tuple():
+            for part in value:
+                _require_json(part)
+        case _:
+            return
+
+
+def _require_storable(text: str) -> None:
+    """Raises ValueError for NUL and for lone surrogates."""
+    if "\x00" in text:
+        raise ValueError("expected no NUL")
+    text.encode()
 
 
 def _vector(stored: bytes) -> NDArray[np.float32]:

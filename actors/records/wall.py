@@ -101,7 +101,7 @@ def check_wall(connection: Connection) -> None:
             raise _refusal(rule.table, "the service's role may not use it")
         if table.is_owned:
             raise _refusal(rule.table, "the service's role must not own it")
-        if rule.tenant is not None and not table.is_walled:
+        if not table.is_walled:
             raise _refusal(rule.table, "row-level security is not switched on")
 
 
@@ -110,7 +110,7 @@ def _refusal(table: Table, reason: str) -> ConfigError:
 
 
 def _walled() -> list[tuple[Table, str]]:
-    return [(rule.table, rule.tenant) for rule in REGISTRY if rule.tenant is not None]
+    return [(rule.table, rule.tenant) for rule in REGISTRY]
 
 
 def _tables(connection: Connection) -> dict[str, Row[tuple[str, bool, bool, bool]]]:

@@ -44,9 +44,12 @@ class VectorIndex(Protocol):
         ...
 
     def scan(
-        self, scope: Scope | None = None, *, after: str | None = None, limit: int = 1000
+        self, whose: Scope | TenantId | None = None, *, after: str | None = None, limit: int = 1000
     ) -> list[StoredPoint]:
-        """Points by id, those above ``after``; empty at the end."""
+        """Points of a collection, a tenant or all, by id, those above ``after``; empty at the end.
+
+        Those of a tenant are also those of collections that nothing else knows of.
+        """
         ...
 
     def begin_rebuild(self, token: str) -> None:

@@ -259,8 +259,8 @@ class SleepStore(Protocol):
         """Applies each undone row again where its entry is as the undo left it."""
         ...
 
-    def cached_decisions(self, keys: Sequence[str]) -> dict[str, Decision]:
-        """Replies already given to (prompt hash, model)."""
+    def cached_decisions(self, keys: Sequence[str], *, scope: Scope) -> dict[str, Decision]:
+        """Replies already given to (prompt hash, model) in the collection."""
         ...
 
     def cache_decisions(

@@ -19,7 +19,7 @@ def points(item: OutboxItem) -> list[IndexPoint]:
 
 def _point(item: OutboxItem, entry: Entry, vector: Vectors, *, current: bool) -> IndexPoint:
     return IndexPoint(
-        id=point_id(entry.id, entry.version),
+        id=point_id(item.scope.tenant, entry.id, entry.version),
         scope=item.scope,
         entry=entry.id,
         version=entry.version,

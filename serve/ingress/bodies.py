@@ -1,5 +1,6 @@
 """What requests may hold: checked for shape here, for meaning in the domain."""
 
+import math
 import re
 from typing import Annotated
 
@@ -15,6 +16,11 @@ from pydantic import (
 from pipeline.entries import Kind, Status
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_DEEPEST = 32
+"""Levels of nesting that metadata may have."""
+
+HIGHEST = 2**63 - 1
+"""The highest sequence that there can be."""
 
 
 def _clean(text: str) -> str:
@@ -31,27 +37,36 @@ def _time(value: object) -> object:
     return value
 
 
-def _clean_json(value: JsonValue) -> JsonValue:
-    """The value, if every text in it can be stored."""
+def _clean_metadata(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """The value, if every text and number in it can be stored."""
+    _check_json(value, depth=_DEEPEST)
+    return value
+
+
+def _check_json(value: JsonValue, *, depth: int) -> None:
+    if depth < 0:
+        raise ValueError(f"must not be nested deeper than {_DEEPEST} levels")
     match value:
         case str():
             _clean(value)
+        case float() if not math.isfinite(value):
+            raise ValueError(f"must hold finite numbers, got {value}")
         case dict():
             for key, part in value.items():
-                _clean_json(key)
-                _clean_json(part)
+                _clean(key)
+                _check_json(part, depth=depth - 1)
         case list():
             for part in value:
-                _clean_json(part)
+                _check_json(part, depth=depth - 1)
         case _:
-            pass
-    return value
+            return
 
 
 Time = Annotated[str | int | float | None, BeforeValidator(_time)]
 Text = Annotated[str, AfterValidator(_clean)]
 Name = Annotated[Text, Field(min_length=1, max_length=200)]
-Metadata = Annotated[dict[str, JsonValue], AfterValidator(_clean_json)]
+Id = Annotated[Text, Field(max_length=200)]
+Metadata = Annotated[dict[str, JsonValue], AfterValidator(_clean_metadata)]
 
 
 class Body(BaseModel):

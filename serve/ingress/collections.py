@@ -13,7 +13,15 @@ from pipeline.messages import Scope
 from pipeline.recall.rank import Ranked
 from pipeline.settings import LimitSettings
 from serve.ingress.access import Caller
-from serve.ingress.bodies import ContextIn, FlushIn, MessageIn, MessagesIn, SearchIn
+from serve.ingress.bodies import (
+    HIGHEST,
+    ContextIn,
+    FlushIn,
+    MessageIn,
+    MessagesIn,
+    SearchIn,
+    Text,
+)
 from serve.ingress.views import (
     AcceptedOut,
     AcceptOut,
@@ -84,7 +92,7 @@ def message_routes(memory: Memory, limits: LimitSettings, caller: Caller) -> API
     async def post_messages(
         body: MessagesIn,
         scope: Annotated[Scope, Depends(caller.scope)],
-        idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
+        idempotency_key: Annotated[Text | None, Header(max_length=200)] = None,
     ) -> AcceptOut:
         check_size(body, limits)
         accepted = await memory.accept(
@@ -130,7 +138,7 @@ def message_routes(memory: Memory, limits: LimitSettings, caller: Caller) -> API
     @routes.get("/{collection}/messages")
     async def get_messages(
         scope: Annotated[Scope, Depends(caller.scope)],
-        after: Annotated[int, Query(ge=0)] = 0,
+        after: Annotated[int, Query(ge=0, le=HIGHEST)] = 0,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> MessagesOut:
         found = await memory.messages(scope, after=after, limit=limit)

@@ -8,7 +8,7 @@ from pipeline.entries import EntryChange
 from pipeline.errors import InputError
 from pipeline.ids import EntryId
 from serve.ingress.access import Caller
-from serve.ingress.bodies import EntryPatch
+from serve.ingress.bodies import EntryPatch, Id
 from serve.ingress.views import EntryOut, HistoryOut, VersionOut
 from serve.service import Memory
 
@@ -28,13 +28,13 @@ def entry_routes(memory: Memory, caller: Caller) -> APIRouter:
     routes = APIRouter(prefix="/v1/entries", tags=["entries"])
 
     @routes.get("/{entry}")
-    async def get_entry(entry: str, tenant: Annotated[str, Depends(caller.tenant)]) -> EntryOut:
+    async def get_entry(entry: Id, tenant: Annotated[str, Depends(caller.tenant)]) -> EntryOut:
         scope, found = await memory.entry(caller.known(tenant), EntryId(entry))
         return EntryOut.of(scope.collection, found, await memory.sources(scope, [found]))
 
     @routes.patch("/{entry}")
     async def patch_entry(
-        entry: str,
+        entry: Id,
         body: EntryPatch,
         tenant: Annotated[str, Depends(caller.tenant)],
         if_match: Annotated[str | None, Header(max_length=50)] = None,
@@ -48,7 +48,7 @@ def entry_routes(memory: Memory, caller: Caller) -> APIRouter:
         return EntryOut.of(scope.collection, found, await memory.sources(scope, [found]))
 
     @routes.get("/{entry}/history")
-    async def get_history(entry: str, tenant: Annotated[str, Depends(caller.tenant)]) -> HistoryOut:
+    async def get_history(entry: Id, tenant: Annotated[str, Depends(caller.tenant)]) -> HistoryOut:
         known = caller.known(tenant)
         scope, _ = await memory.entry(known, EntryId(entry))
         versions = await memory.history(known, EntryId(entry))

@@ -6,15 +6,17 @@ from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field
 
 from actors.records.imports import Imported
+from actors.records.retention import MOST_DAYS
 from pipeline.errors import AccessError
 from pipeline.ids import EntryId
 from pipeline.messages import Scope
 from pipeline.state import Difference
 from serve.gate import Identity
 from serve.ingress.access import Caller
+from serve.ingress.bodies import Id, Name, Text
 from serve.ingress.views import View
 from serve.lifecycle import Lifecycle
 
@@ -32,13 +34,13 @@ class _Body(BaseModel):
 class RetentionIn(_Body):
     """How many days raw messages are kept; null for ever."""
 
-    days: PositiveInt | None
+    days: Annotated[int, Field(ge=1, le=MOST_DAYS)] | None
 
 
 class FsckIn(_Body):
     """What to check: one collection or all, and whether to repair what is derived."""
 
-    collection: str | None = None
+    collection: Name | None = None
     repair: bool = False
 
 
@@ -112,7 +114,7 @@ def lifecycle_routes(lifecycle: Lifecycle, caller: Caller) -> APIRouter:
 def _erase(routes: APIRouter, lifecycle: Lifecycle, caller: Caller) -> None:
     @routes.delete("/entries/{entry}", tags=["erasure"])
     async def erase_entry(
-        entry: str,
+        entry: Id,
         tenant: Annotated[str, Depends(caller.tenant)],
         sources: Annotated[Sources, Query()] = "redact",
     ) -> dict[str, int]:
@@ -122,7 +124,7 @@ def _erase(routes: APIRouter, lifecycle: Lifecycle, caller: Caller) -> None:
 
     @routes.delete("/collections/{collection}/conversations/{name:path}", tags=["erasure"])
     async def erase_conversation(
-        name: Annotated[str, Path(min_length=1, max_length=500)],
+        name: Annotated[Text, Path(min_length=1, max_length=500)],
         scope: Annotated[Scope, Depends(caller.scope)],
     ) -> dict[str, int]:
         return await lifecycle.erase_conversation(scope, name)
@@ -133,7 +135,7 @@ def _erase(routes: APIRouter, lifecycle: Lifecycle, caller: Caller) -> None:
 
     @routes.delete("/tenants/{name}", tags=["erasure"])
     async def erase_tenant(
-        name: str, who: Annotated[Identity, Depends(caller.identity)]
+        name: Id, who: Annotated[Identity, Depends(caller.identity)]
     ) -> dict[str, int]:
         if name != who.tenant and not who.is_operator:
             raise AccessError(

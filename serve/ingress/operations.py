@@ -21,7 +21,7 @@ from pipeline.tenancy import (
 )
 from serve.gate import Identity
 from serve.ingress.access import Caller
-from serve.ingress.bodies import Body, Name, Text
+from serve.ingress.bodies import Body, Id, Name, Text
 from serve.ingress.views import Instant, MessageOut, View
 from serve.operations import DEFAULT_LABEL, NewKey, Operations
 
@@ -244,7 +244,7 @@ def tenant_routes(operations: Operations, caller: Caller) -> APIRouter:
         return CreatedOut(tenant=TenantOut.of(tenant, operations.defaults), secret=new.secret)
 
     @routes.post("/{tenant}/keys", status_code=201, dependencies=[Depends(caller.identity)])
-    async def rotate(tenant: str, body: RotateIn | None = None) -> NewKeyOut:
+    async def rotate(tenant: Id, body: RotateIn | None = None) -> NewKeyOut:
         asked = body or RotateIn()
         new = await operations.rotate_key(
             TenantId(tenant), label=asked.label, scopes=asked.scopes, grace_s=asked.grace_s
@@ -252,15 +252,15 @@ def tenant_routes(operations: Operations, caller: Caller) -> APIRouter:
         return NewKeyOut.of(new)
 
     @routes.post("/{tenant}/disable")
-    async def disable(tenant: str, who: Annotated[Identity, Depends(caller.identity)]) -> TenantOut:
+    async def disable(tenant: Id, who: Annotated[Identity, Depends(caller.identity)]) -> TenantOut:
         return TenantOut.of(await operations.disable(TenantId(tenant), by=who), operations.defaults)
 
     @routes.post("/{tenant}/enable", dependencies=[Depends(caller.identity)])
-    async def enable(tenant: str) -> TenantOut:
+    async def enable(tenant: Id) -> TenantOut:
         return TenantOut.of(await operations.enable(TenantId(tenant)), operations.defaults)
 
     @routes.patch("/{tenant}/quotas", dependencies=[Depends(caller.identity)])
-    async def set_quotas(tenant: str, body: QuotasIn) -> TenantOut:
+    async def set_quotas(tenant: Id, body: QuotasIn) -> TenantOut:
         found = await operations.set_quotas(TenantId(tenant), body.named)
         return TenantOut.of(found, operations.defaults)
 
@@ -308,14 +308,14 @@ def quarantine_routes(operations: Operations, caller: Caller) -> APIRouter:
 
     @routes.post("/{message}/retry")
     async def retry(
-        message: str, who: Annotated[Identity, Depends(caller.identity)]
+        message: Id, who: Annotated[Identity, Depends(caller.identity)]
     ) -> QuarantineItemOut:
         item = await operations.retry(who.tenant, MessageId(message), by=who)
         return QuarantineItemOut.of(item)
 
     @routes.post("/{message}/drop")
     async def drop(
-        message: str, who: Annotated[Identity, Depends(caller.identity)]
+        message: Id, who: Annotated[Identity, Depends(caller.identity)]
     ) -> QuarantineItemOut:
         item = await operations.drop(who.tenant, MessageId(message), by=who)
         return QuarantineItemOut.of(item)

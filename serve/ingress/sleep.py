@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query
 from pipeline.ids import RunId
 from pipeline.messages import Scope
 from serve.ingress.access import Caller
-from serve.ingress.bodies import SleepIn
+from serve.ingress.bodies import Id, SleepIn
 from serve.ingress.sleep_views import DecisionOut, DecisionsOut, RunOut, RunsOut, UndoneOut, UndoOut
 from serve.service import Memory
 from serve.sleeping import Sleep
@@ -42,12 +42,12 @@ def sleep_routes(memory: Memory, sleep: Sleep, caller: Caller) -> APIRouter:
         return RunsOut(runs=[RunOut.of(run) for run in runs])
 
     @routes.get("/{run}")
-    async def get_run(run: str, tenant: Annotated[str, Depends(caller.tenant)]) -> RunOut:
+    async def get_run(run: Id, tenant: Annotated[str, Depends(caller.tenant)]) -> RunOut:
         return RunOut.of(await sleep.run(caller.known(tenant), RunId(run)))
 
     @routes.get("/{run}/decisions")
     async def get_decisions(
-        run: str, tenant: Annotated[str, Depends(caller.tenant)]
+        run: Id, tenant: Annotated[str, Depends(caller.tenant)]
     ) -> DecisionsOut:
         known = caller.known(tenant)
         rows = await sleep.decisions(known, RunId(run))
@@ -55,12 +55,12 @@ def sleep_routes(memory: Memory, sleep: Sleep, caller: Caller) -> APIRouter:
         return DecisionsOut(decisions=[DecisionOut.of(row, texts) for row in rows])
 
     @routes.post("/{run}/undo")
-    async def undo(run: str, tenant: Annotated[str, Depends(caller.tenant)]) -> UndoneOut:
+    async def undo(run: Id, tenant: Annotated[str, Depends(caller.tenant)]) -> UndoneOut:
         items = await sleep.undo(caller.known(tenant), RunId(run))
         return UndoneOut(items=[UndoOut.of(item) for item in items])
 
     @routes.post("/{run}/redo")
-    async def redo(run: str, tenant: Annotated[str, Depends(caller.tenant)]) -> UndoneOut:
+    async def redo(run: Id, tenant: Annotated[str, Depends(caller.tenant)]) -> UndoneOut:
         items = await sleep.redo(caller.known(tenant), RunId(run))
         return UndoneOut(items=[UndoOut.of(item) for item in items])
 

@@ -142,7 +142,7 @@ class CollectionOut(View):
         """The collection's view."""
         return cls(
             collection=info.scope.collection,
-            messages=info.last_sequence,
+            messages=info.messages,
             pending=info.pending,
             entries=info.entries,
             quarantined=info.quarantined,

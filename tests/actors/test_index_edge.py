@@ -39,7 +39,7 @@ for number in range(10_000):
 
 def point(entry: str) -> IndexPoint:
     return IndexPoint(
-        id=point_id(EntryId(entry), 1),
+        id=point_id(HOME.tenant, EntryId(entry), 1),
         scope=HOME,
         entry=EntryId(entry),
         version=1,

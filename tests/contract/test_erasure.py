@@ -124,7 +124,7 @@ def test_the_index_is_told_to_forget_every_version(records: Records, scope: Scop
     erase_collection(records, scope)
 
     [item] = records.outbox.pending(limit=10)
-    assert (item.versions, item.removed) == ((), (point_id(entry, 1),))
+    assert (item.versions, item.removed) == ((), (point_id(scope.tenant, entry, 1),))
 
 
 def test_topic_labels_made_of_erased_words_go_and_other_entries_stay(

@@ -260,6 +260,19 @@ def test_a_run_is_found_by_its_own_tenant_only(home: Home) -> None:
     assert stranger.store.due(stranger.tenant) == []
 
 
+def test_runs_of_one_id_in_two_tenants_are_undone_apart(home: Home) -> None:
+    beans, _, _, run = _garden(home)
+    stranger = Home(home.engine)
+    stranger.store.open_run(replace(_run(stranger.tenant, NIGHT), id=run))
+    stranger.close(run)
+
+    undone = stranger.store.undo(stranger.tenant, run, now=NIGHT)
+
+    assert undone == []
+    assert home.store.run(home.tenant, run).undone is False
+    assert home.entry(beans).version == 2
+
+
 # What is due ------------------------------------------------------------------------------------
 
 
@@ -699,4 +712,6 @@ def test_the_first_reply_to_a_prompt_stays(home: Home) -> None:
     home.store.cache_decisions(other, scope=home.scope, through=0, now=NIGHT)
     home.store.cache_decisions({}, scope=home.scope, through=0, now=NIGHT)
 
-    assert home.store.cached_decisions(keys) == replies
+    assert home.store.cached_decisions(keys, scope=home.scope) == replies
+    elsewhere = replace(home.scope, collection="another")
+    assert home.store.cached_decisions(keys, scope=elsewhere) == {}

@@ -166,11 +166,67 @@ def test_a_row_of_the_wrong_shape_is_refused_with_its_line(
         load(records, place, signed(lines))
 
 
+WRONG_ROWS = [
+    ("entries", "kind", "evil"),
+    ("entries", "status", "everywhere"),
+    ("entries", "zone", "Nowhere/Never"),
+    ("entries", "written_by", "me"),
+    ("entries", "sources", {"a": 1}),
+    ("entries", "sources", [1]),
+    ("entries", "metadata", []),
+    ("entries", "metadata", {"a": "\x00"}),
+    ("entries", "metadata", {"a": float("nan")}),
+    ("entries", "text", "a\x00b"),
+    ("entries", "text", "\ud800"),
+    ("entries", "version", 2**31),
+    ("entries", "order_sequence", 2**63),
+    ("entries", "strength", float("inf")),
+    ("entries", "strength", 10**400),
+    ("entries", "said_at", "2024-03-01T12:00:00"),
+    ("entries", "said_at", "0001-01-01T00:00:00+14:00"),
+    ("entry_versions", "kind", "evil"),
+    ("entry_versions", "zone", "Nowhere/Never"),
+    ("entry_vectors", "vector", "AAAAAAAA"),
+    ("entry_vectors", "model", "other"),
+    ("messages", "role", "wizard"),
+    ("messages", "state", "lost"),
+    ("messages", "metadata", [1]),
+    ("segments", "state", "lost"),
+    ("idempotency", "reply", ["1"]),
+    ("collections", "settings", []),
+]
+"""Rows that would stop whatever reads them, some of them for every tenant."""
+
+
+@pytest.mark.parametrize(("table", "column", "value"), WRONG_ROWS)
+def test_a_row_that_could_not_be_read_is_refused_with_its_line(
+    records: Records, full: bytes, table: str, column: str, value: object
+) -> None:
+    place = Scope(tenant=TenantId("globex"), collection="copy")
+    lines = [json.loads(line) for line in full.splitlines()]
+    number = next(n for n, line in enumerate(lines) if line.get("table") == table)
+    lines[number]["row"][column] = value
+    before = everything(records)
+
+    with pytest.raises(InputError, match=f"line {number + 1}: "):
+        load(records, place, signed(lines))
+
+    assert everything(records) == before
+
+
+def test_lines_nested_without_end_are_refused(records: Records, full: bytes) -> None:
+    place = Scope(tenant=TenantId("globex"), collection="copy")
+    deep = b"[" * 200_000 + b"]" * 200_000 + b"\n"
+
+    with pytest.raises(InputError, match="line 1: expected JSON"):
+        load(records, place, deep + full)
+
+
 def signed(lines: list[dict[str, object]]) -> bytes:
     """The lines with a checksum of their own, as a careless program would write them."""
     from hashlib import sha256
 
     from actors.records.transfer_rows import line_of
 
-    body = b"".join(line_of(line) for line in lines[:-1])
+    body = b"".join(json.dumps(line).encode() + b"\n" for line in lines[:-1])
     return body + line_of({"lines": len(lines) - 1, "sha256": sha256(body).hexdigest()})

@@ -77,7 +77,7 @@ def point(
     kind: Kind = Kind.FACT,
 ) -> IndexPoint:
     return IndexPoint(
-        id=point_id(EntryId(f"{scope.tenant}/{scope.collection}/{entry}"), version),
+        id=point_id(scope.tenant, EntryId(f"{scope.collection}/{entry}"), version),
         scope=scope,
         entry=EntryId(entry),
         version=version,
@@ -351,7 +351,7 @@ def test_points_are_read_back_as_they_lie(index: VectorIndex) -> None:
     old = point("a", version=1, current=False, status=Status.OUTDATED, dense=NORTH)
     index.upsert([old, point("b")])
 
-    found = index.points([old.id, point_id(EntryId("nobody"), 1)])
+    found = index.points([old.id, point_id(HOME.tenant, EntryId("nobody"), 1)])
 
     [stored] = found.values()
     assert (stored.id, stored.entry, stored.version, stored.current) == (old.id, "a", 1, False)
@@ -373,6 +373,9 @@ def test_a_scan_goes_through_all_points_of_a_scope_page_by_page(index: VectorInd
     assert ids([*first, *second, *third]) == sorted(ids(mine))
     assert index.scan(HOME, after=third[-1].id, limit=3) == []
     assert len(index.scan()) == 8
+    assert len(index.scan(HOME.tenant)) == 7
+    assert ids(index.scan(other.tenant)) == [point("x", scope=other).id]
+    assert index.scan(TenantId("nobody")) == []
 
 
 def test_a_rebuilt_index_holds_what_was_written_since_and_answers_meanwhile(

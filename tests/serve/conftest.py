@@ -1,13 +1,14 @@
 """A whole service in one process: real SQLite, real Qdrant engine, fake models."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from postgres_server import Database
 
 from actors.extractive import ExtractiveSummariser
 from actors.fakes import (
@@ -19,9 +20,10 @@ from actors.fakes import (
 )
 from actors.index_edge import EdgeIndex
 from actors.records import Records, migrate, open_records
+from pipeline.entries import Delete
 from pipeline.messages import TenantId
 from pipeline.settings import LimitSettings, RecallSettings
-from pipeline.state import SleepRun
+from pipeline.state import LedgerItem, SleepRun, Snapshot, Weighed
 from pipeline.tenancy import KeyScope
 from serve.gate import Access
 from serve.index import InlineIndex
@@ -30,7 +32,7 @@ from serve.ingress.api import build_api
 from serve.inline import InlineModels
 from serve.lifecycle import EmbeddingModel, Lifecycle
 from serve.service import Memory
-from serve.sleeping import Sleep
+from serve.sleeping import Runner, Sleep
 from serve.walk import Walk, WalkSettings
 
 BOSS = "sw_operators-key-of-the-tests-0123456789"
@@ -46,6 +48,46 @@ class NoRunner:
     async def run(self, run: SleepRun, *, collection: str | None) -> None:
         self._records.sleep.close_run(
             run.tenant, run.id, status="completed", totals={"targets": 0}, error=None, now=NOW
+        )
+
+
+class TinyRunner:
+    """Consolidates without Ray: in every due collection the newest entry is the end of the oldest.
+
+    A preview records the same decisions and applies none.
+    """
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+
+    async def run(self, run: SleepRun, *, collection: str | None) -> None:
+        await asyncio.to_thread(self._run, run, collection)
+
+    def _run(self, run: SleepRun, collection: str | None) -> None:
+        sleep = self._records.sleep
+        for due in sleep.due(run.tenant, collection=collection):
+            seen = sleep.snapshot(due.scope, model=FakeEmbedder().model)
+            if len(seen.entries) > 1:
+                self._record(run, seen)
+        sleep.close_run(
+            run.tenant, run.id, status="completed", totals={"targets": 1}, error=None, now=NOW
+        )
+
+    def _record(self, run: SleepRun, seen: Snapshot) -> None:
+        target, newer = seen.entries[0], seen.entries[-1]
+        decision = Delete(superseded_by=newer.id, reason=f"replaced by {newer.text}")
+        item = LedgerItem(
+            target=target.id,
+            target_version=target.version,
+            candidates=(Weighed(entry=newer.id, version=newer.version, similarity=0.9),),
+            decision=decision,
+            decider="tiny",
+        )
+        sleep, model = self._records.sleep, FakeEmbedder().model
+        scope, through = seen.scope, seen.through
+        sleep.cache_decisions({target.id: decision}, scope=scope, through=through, now=NOW)
+        sleep.record(
+            run.id, scope, [item], through=through, model=model, dry_run=run.dry_run, now=NOW
         )
 
 
@@ -81,10 +123,25 @@ def closed(tmp_path: Path) -> Iterator[House]:
         yield house
 
 
-def _houses(tmp_path: Path, *, keys_required: bool) -> Iterator[House]:
-    url = f"sqlite:///{tmp_path / 'records.sqlite'}"
-    migrate(url)
-    records = open_records(url)
+@pytest.fixture
+def each_closed(tmp_path: Path, database: Database) -> Iterator[House]:
+    """As ``closed``, over SQLite and, where one is named, PostgreSQL; its nights write ledgers."""
+    houses = _houses(tmp_path, keys_required=True, database=database, runner=TinyRunner)
+    for house in houses:
+        house.records.keys.add(TenantId("default"), BOSS, scopes=list(KeyScope), now=NOW)
+        yield house
+
+
+def _houses(
+    tmp_path: Path,
+    *,
+    keys_required: bool,
+    database: Database | None = None,
+    runner: Callable[[Records], Runner] = NoRunner,
+) -> Iterator[House]:
+    place = database or Database(url=f"sqlite:///{tmp_path / 'records.sqlite'}")
+    migrate(place.url, owner=place.owner)
+    records = open_records(place.url)
     records.tenants.ensure_tenant(TenantId("default"), now=NOW)
     embedder, tokenizer, clock = FakeEmbedder(), FakeTokenizer(), FixedClock(NOW)
     edge = EdgeIndex(tmp_path / "index", dim=embedder.dim)
@@ -105,7 +162,7 @@ def _houses(tmp_path: Path, *, keys_required: bool) -> Iterator[House]:
         access=Access(keys_required=keys_required, default_tenant=TenantId("default")),
         recall=RecallSettings(),
     )
-    sleep = Sleep(store=records.sleep, runner=NoRunner(records), index=index, clock=clock)
+    sleep = Sleep(store=records.sleep, runner=runner(records), index=index, clock=clock)
     worker = _worker(records, models, clock=clock, index=index)
     lifecycle = Lifecycle(
         records=records,
@@ -126,6 +183,7 @@ def _houses(tmp_path: Path, *, keys_required: bool) -> Iterator[House]:
             edge=edge,
         )
     edge.close()
+    records.close()
 
 
 def _worker(

@@ -247,6 +247,24 @@ def test_crafted_filters_find_nothing_of_a_neighbour(closed: Any) -> None:
     assert error(crafted) == (422, "InputError", "filters")
 
 
+def test_a_neighbour_with_a_copy_of_all_my_ids_takes_nothing_from_me(closed: Any) -> None:
+    acme, globex = create(closed, "acme"), create(closed, "globex")
+    fill(closed, acme, "The locker code is the word maple.", "密码是枫叶。")
+    exported = closed.client.get(f"{MARA}/export", headers=acme).content
+    query = {"query": "locker code 密码"}
+    mine = closed.client.post(f"{MARA}/search", json=query, headers=acme).json()
+
+    closed.client.post(f"{MARA}/import", content=exported, headers=globex).raise_for_status()
+    both = [
+        closed.client.post(f"{MARA}/search", json=query, headers=each) for each in (acme, globex)
+    ]
+    closed.client.delete(MARA, headers=globex).raise_for_status()
+
+    assert [reply.json() for reply in both] == [mine, mine]
+    assert closed.client.post(f"{MARA}/search", json=query, headers=acme).json() == mine
+    assert closed.client.get(f"{MARA}/export", headers=acme).content == exported
+
+
 def test_what_is_done_to_one_tenant_leaves_the_other_as_it_was(closed: Any) -> None:
     first, second = create(closed, "u1"), create(closed, "u2")
     for headers in (first, second):

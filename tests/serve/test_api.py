@@ -1,5 +1,7 @@
 """The HTTP application over real stores: what goes in comes out, what is bad is named."""
 
+import base64
+import json
 from typing import Any
 
 import pytest
@@ -184,6 +186,70 @@ def test_what_is_unknown_is_404(house: Any, method: str, path: str, body: object
     assert reply.status_code == 404
     assert reply.json()["error"]["type"] == "NotFound"
     assert house.client.get("/v1/collections").json() == {"collections": []}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "field"),
+    [
+        ("GET", "/v1/entries/a%00b", "entry"),
+        ("GET", "/v1/entries/%00/history", "entry"),
+        ("PATCH", "/v1/entries/%00", "entry"),
+        ("DELETE", "/v1/entries/%00", "entry"),
+        ("DELETE", f"{MARA}/conversations/%00", "name"),
+        ("DELETE", "/v1/tenants/%00", "name"),
+        ("POST", "/v1/tenants/%00/disable", "tenant"),
+        ("GET", "/v1/sleep/runs/%00", "run"),
+        ("GET", "/v1/sleep/runs/%00/decisions", "run"),
+        ("POST", "/v1/sleep/runs/%00/undo", "run"),
+        ("POST", "/v1/quarantine/%00/retry", "message"),
+        ("POST", "/v1/quarantine/%00/drop", "message"),
+        ("GET", "/v1/collections/%00/messages", "collection"),
+        ("GET", f"{MARA}/messages?after={2**63}", "after"),
+    ],
+)
+def test_what_no_store_can_hold_is_refused_by_name(
+    house: Any, method: str, path: str, field: str
+) -> None:
+    body = {"text": "x"} if method == "PATCH" else None
+    reply = house.client.request(method, path, json=body, headers={"If-Match": "1"})
+
+    assert reply.status_code == 422
+    assert reply.json()["error"]["field"] == field
+
+
+@pytest.mark.parametrize(
+    "place",
+    [["2024-03-01T12:00:00+00:00", 2**63, 0, "e"], ["2024-03-01T12:00:00+00:00", 0, 0, "\x00"]],
+)
+def test_a_forged_cursor_is_refused_by_name(house: Any, place: list[object]) -> None:
+    fill(house, "I like tea.")
+    cursor = base64.urlsafe_b64encode(json.dumps(place).encode()).decode()
+
+    reply = house.client.get(f"{MARA}/entries", params={"cursor": cursor})
+
+    assert (reply.status_code, reply.json()["error"]["field"]) == (422, "cursor")
+
+
+@pytest.mark.parametrize("value", ["Infinity", "NaN", "[" * 40 + "]" * 40, '"\\u0000"'])
+def test_a_correction_takes_no_metadata_that_cannot_be_stored(house: Any, value: str) -> None:
+    fill(house, "I like tea.")
+    [entry] = house.client.get(f"{MARA}/entries").json()["entries"]
+
+    reply = house.client.patch(
+        f"/v1/entries/{entry['id']}",
+        content=f'{{"metadata": {{"a": {value}}}}}',
+        headers={"If-Match": "1", "content-type": "application/json"},
+    )
+
+    assert (reply.status_code, reply.json()["error"]["field"]) == (422, "metadata")
+
+
+@pytest.mark.parametrize("days", [0, 36_501, 10**30])
+def test_a_retention_that_no_calendar_holds_is_refused(house: Any, days: int) -> None:
+    reply = house.client.put("/v1/retention", json={"days": days})
+
+    assert (reply.status_code, reply.json()["error"]["field"]) == (422, "days")
+    assert house.client.post("/v1/retention/run").json() == {"redacted": 0}
 
 
 @pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": "a\x00b"}, {"query": 5}])

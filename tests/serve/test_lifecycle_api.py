@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -124,7 +125,10 @@ def test_an_erased_conversation_is_gone_and_its_neighbour_stays(house: Any) -> N
     fill(house, MARA, PLAIN, conversation="c2")
 
     receipt = house.client.delete(f"{MARA}/conversations/herons/日记")
+    counted = house.client.get("/v1/collections").json()["collections"]
 
+    assert [each["messages"] for each in counted] == [1]
+    assert house.client.post("/v1/fsck").json() == {"differences": []}
     assert receipt.json()["messages"] == 2
     assert receipt.json()["conversations"] == 1
     assert [entry["text"] for entry in entries(house)] == [entry_about(house, "library")["text"]]
@@ -168,7 +172,7 @@ def test_a_collection_of_an_erased_name_begins_with_new_ids(house: Any) -> None:
 
     fill(house, MARA, PLAIN, "I have a cat.")
 
-    assert len(entries(house)) == 2
+    assert house.client.get(MARA).json()["messages"] == len(entries(house)) == 2
     assert before.isdisjoint(entry["id"] for entry in entries(house))
 
 
@@ -271,7 +275,7 @@ def test_a_running_sleep_writes_nothing_of_what_was_erased_meanwhile(house: Any)
     )
 
     assert (row.state, row.note, row.text_before, row.text_after) == ("skipped", "erased", "", None)
-    assert store.cached_decisions(["k"]) == {}
+    assert store.cached_decisions(["k"], scope=HOME) == {}
     assert files_with(house.home, "Quetzalwing") == []
 
 
@@ -320,6 +324,8 @@ def test_messages_kept_long_enough_lose_their_words_and_entries_stay(house: Any)
     assert [reply["redacted"] for reply in (early, late, again)] == [0, 1, 0]
     contents = [m["content"] for m in house.client.get(f"{MARA}/messages").json()["messages"]]
     assert contents == ["", "Wait for me."]
+    segments = house.client.get(f"{MARA}/segments").json()["segments"]
+    assert [segment["topic"] for segment in segments] == [""]
     assert "Quetzalwing" in entry_about(house, "heron")["text"]
 
 
@@ -348,11 +354,26 @@ def test_what_differs_is_found_and_what_is_derived_is_repaired(house: Any) -> No
     assert house.client.post(f"{MARA}/reindex").json() == {"points": 3}
 
 
+def test_points_of_a_collection_that_is_no_more_are_found_and_removed(house: Any) -> None:
+    fill(house, MARA, PLAIN)
+    ghost = replace(HOME, collection="ghost")
+    stranger = Scope(tenant=TenantId("globex"), collection="ghost")
+    points = [replace(stray(house, "e"), id=str(uuid4()), scope=each) for each in (ghost, stranger)]
+    house.edge.upsert(points)
+
+    found = house.client.post("/v1/fsck", json={"repair": True}).json()["differences"]
+    left = house.client.post("/v1/fsck").json()["differences"]
+
+    assert [(each["kind"], each["collection"]) for each in found] == [("extra point", "ghost")]
+    assert left == []
+    assert [point.scope for point in house.edge.scan(stranger.tenant)] == [stranger]
+
+
 def stray(house: Any, entry: str) -> IndexPoint:
     """A point that no entry asks for."""
     now = house.clock.now()
     return IndexPoint(
-        id=point_id(EntryId(entry), 9),
+        id=point_id(HOME.tenant, EntryId(entry), 9),
         scope=HOME,
         entry=EntryId(entry),
         version=9,

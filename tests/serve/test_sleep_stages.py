@@ -69,7 +69,7 @@ class NotedStore(SleepStore):
             raise StoreError("the disk is full")
         return self._snapshot
 
-    def cached_decisions(self, keys: Sequence[str]) -> dict[str, Decision]:
+    def cached_decisions(self, keys: Sequence[str], *, scope: Scope) -> dict[str, Decision]:
         """Those remembered."""
         return {key: self.replies[key] for key in keys if key in self.replies}
 

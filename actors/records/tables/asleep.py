@@ -28,7 +28,6 @@ sleep_runs = Table(
     required("totals", JSON),
     Column("error", Text),
     Column("undone", Boolean, nullable=False, server_default=false()),
-    UniqueConstraint("id"),
     # A preview of a window must not use up the window's one run.
     UniqueConstraint("tenant", "window_start", "dry_run"),
 )
@@ -71,7 +70,8 @@ ledger = Table(
 reply_cache = Table(
     "reply_cache",
     METADATA,
-    Column("key", Text, primary_key=True),  # a hash over prompt and model; belongs to no tenant
+    *of_scope("tenant", "collection"),
+    Column("key", Text, primary_key=True),  # a hash over prompt and model
     required("decision", JSON),
     required("created_at", UtcDateTime),
 )

@@ -24,6 +24,7 @@ collections = Table(
     required("created_at", UtcDateTime),
     required("settings", JSON),
     counter("last_sequence"),
+    counter("erased"),  # of its messages; the others up to ``last_sequence`` are there
     counter("writes"),  # entry writes so far, by whomever
     counter("step"),  # commits of ingest workers so far
     counter("accepted"),  # messages in no window yet

@@ -95,6 +95,29 @@ def test_two_processes_write_two_hundred_messages_without_an_error(url: str) -> 
     assert [message.sequence for message in stored] == list(range(1, 201))
 
 
+def test_a_killed_writer_leaves_the_other_writing(url: str) -> None:
+    command = [sys.executable, "-c", ACCEPT_FOR_EVER, url]
+    spawn = multiprocessing.get_context("spawn")
+    other = spawn.Process(target=accept_hundred, args=(url, "b"))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdout is not None
+        acknowledged = [int(process.stdout.readline()) for _ in range(10)]
+        other.start()
+        acknowledged += [int(process.stdout.readline()) for _ in range(20)]
+        process.kill()
+        acknowledged += [int(line) for line in process.stdout.read().splitlines()]
+    other.join()
+
+    records = open_records(url)
+    stored = records.messages.messages(OLA, limit=10_000)
+    records.close()
+    assert other.exitcode == 0
+    assert [message.sequence for message in stored] == list(range(1, len(stored) + 1))
+    assert [m.content for m in stored if m.conversation == "b"] == [f"b {n}" for n in range(100)]
+    killed = {message.sequence for message in stored if message.conversation == "c"}
+    assert killed >= set(acknowledged)
+
+
 def test_processes_that_lease_at_once_never_share_a_collection(url: str) -> None:
     records = open_records(url)
     names = [f"c{n:02}" for n in range(30)]

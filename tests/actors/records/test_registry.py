@@ -40,10 +40,9 @@ def test_every_text_column_is_erased_or_exported(table: Table) -> None:
 
 
 @pytest.mark.parametrize("row", REGISTRY, ids=by_table)
-def test_a_table_without_a_tenant_is_emptied_as_a_whole(row: TableRule) -> None:
-    assert (row.tenant is None) == (row.erasure is Erasure.WHOLE)
+def test_every_row_of_a_table_is_a_tenants(row: TableRule) -> None:
     assert row.tenant == "tenant" or "tenant" not in row.table.columns
-    assert row.tenant is None or row.tenant in row.table.columns
+    assert not row.table.c[row.tenant].nullable
 
 
 @pytest.mark.parametrize("row", REGISTRY, ids=by_table)
@@ -57,7 +56,7 @@ def test_a_table_erased_by_collection_names_it_in_every_row(row: TableRule) -> N
 def test_a_table_of_a_tenant_begins_its_key_with_the_tenant_or_a_number(row: TableRule) -> None:
     first = next(iter(row.table.primary_key)).name
 
-    assert row.tenant is None or first in (row.tenant, "id")
+    assert first in (row.tenant, "id")
 
 
 WORDLESS = {

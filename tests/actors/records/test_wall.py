@@ -26,14 +26,13 @@ from sqlalchemy import (
 from actors.records import migrate, open_records
 from actors.records.columns import HalfVector, UtcDateTime
 from actors.records.engine import EVERY_TENANT, NO_TENANT, open_engine, reading, writing
-from actors.records.registry import REGISTRY, TableRule
+from actors.records.registry import REGISTRY, TableRule, parents_first
 from actors.records.tables import METADATA
 from actors.records.wall import POLICY
 from pipeline.errors import ConfigError, StoreError
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
 MINE, THEIRS = "Åse's \\ 公司 %s", "globex"
-WALLED = [rule for rule in REGISTRY if rule.tenant is not None]
 
 
 def value(column: Column[Any], tenant: str, rule: TableRule) -> object:
@@ -67,15 +66,13 @@ def row(rule: TableRule, tenant: str) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def filled(postgres_url: str) -> Iterator[Database]:
     """A row of each of two tenants in every table of a tenant."""
-    rules = {rule.table.name: rule for rule in WALLED}
     with fresh_database(postgres_url) as database:
         migrate(database.url, owner=database.owner)
         engine = open_engine(database.url)
         for tenant in (MINE, THEIRS):
             with writing(engine, tenant) as connection:
-                for table in METADATA.sorted_tables:
-                    if table.name in rules:
-                        connection.execute(insert(table).values(row(rules[table.name], tenant)))
+                for rule in parents_first():
+                    connection.execute(insert(rule.table).values(row(rule, tenant)))
         engine.dispose()
         yield database
 
@@ -91,7 +88,7 @@ def engine(request: pytest.FixtureRequest, filled: Database) -> Iterator[Engine]
 def tenants_in(engine: Engine, rule: TableRule, *, seen_by: str) -> list[str]:
     """Whose rows a transaction sees."""
     with reading(engine, seen_by) as connection:
-        return sorted(connection.execute(select(rule.table.c[rule.tenant or ""])).scalars())
+        return sorted(connection.execute(select(rule.table.c[rule.tenant])).scalars())
 
 
 def refuses(engine: Engine, statement: Any) -> bool:
@@ -104,7 +101,7 @@ def refuses(engine: Engine, statement: Any) -> bool:
     return False
 
 
-by_table = pytest.mark.parametrize("rule", WALLED, ids=lambda rule: rule.table.name)
+by_table = pytest.mark.parametrize("rule", REGISTRY, ids=lambda rule: rule.table.name)
 
 
 def test_every_table_with_a_tenant_stands_behind_the_wall(filled: Database) -> None:
@@ -160,7 +157,7 @@ def test_a_tenant_changes_and_deletes_no_row_of_another(engine: Engine, rule: Ta
 
 @by_table
 def test_a_tenant_writes_no_row_for_another(engine: Engine, rule: TableRule) -> None:
-    column = rule.table.c[rule.tenant or ""]
+    column = rule.table.c[rule.tenant]
     others = row(rule, THEIRS)
 
     assert refuses(engine, insert(rule.table).values(others))

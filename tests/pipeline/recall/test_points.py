@@ -76,7 +76,7 @@ def test_every_version_is_a_point_and_the_newest_is_current() -> None:
     first, second = points(item)
 
     assert (first.version, first.current, second.version, second.current) == (1, False, 2, True)
-    assert [first.id, second.id] == [point_id(old.id, 1), point_id(old.id, 2)]
+    assert [first.id, second.id] == [point_id("acme", old.id, 1), point_id("acme", old.id, 2)]
     assert first.scope == second.scope == HOME
     assert first.dense is EAST
     assert second.dense is NORTH
@@ -88,3 +88,10 @@ def test_an_erased_entry_has_no_points() -> None:
     item = OutboxItem(ids=(1,), scope=HOME, entry=EntryId("e"), versions=(), removed=("p",))
 
     assert points(item) == []
+
+
+def test_entries_of_one_id_in_two_tenants_are_points_of_their_own() -> None:
+    mine = OutboxItem(ids=(1,), scope=HOME, entry=entry("e").id, versions=((entry("e"), EAST),))
+    theirs = replace(mine, scope=Scope(tenant=TenantId("globex"), collection="anna"))
+
+    assert points(mine)[0].id != points(theirs)[0].id

@@ -12,13 +12,6 @@ depends_on = None
 def upgrade() -> None:
     """Applies the change."""
     op.create_table(
-        "reply_cache",
-        sa.Column("key", sa.Text(), nullable=False),
-        sa.Column("decision", sa.JSON(), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("key", name=op.f("pk_reply_cache")),
-    )
-    op.create_table(
         "erasures",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("tenant", sa.Text(), nullable=False),
@@ -61,6 +54,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("settings", sa.JSON(), nullable=False),
         sa.Column("last_sequence", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("erased", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("writes", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("step", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("accepted", sa.BigInteger(), server_default="0", nullable=False),
@@ -117,13 +111,26 @@ def upgrade() -> None:
         sa.Column("undone", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.ForeignKeyConstraint(["tenant"], ["tenants.name"], name=op.f("fk_sleep_runs_tenants")),
         sa.PrimaryKeyConstraint("tenant", "id", name=op.f("pk_sleep_runs")),
-        sa.UniqueConstraint("id", name=op.f("uq_sleep_runs_id")),
         sa.UniqueConstraint(
             "tenant",
             "window_start",
             "dry_run",
             name=op.f("uq_sleep_runs_tenant_window_start_dry_run"),
         ),
+    )
+    op.create_table(
+        "reply_cache",
+        sa.Column("tenant", sa.Text(), nullable=False),
+        sa.Column("collection", sa.Text(), nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("decision", sa.JSON(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["tenant", "collection"],
+            ["collections.tenant", "collections.name"],
+            name=op.f("fk_reply_cache_collections"),
+        ),
+        sa.PrimaryKeyConstraint("tenant", "collection", "key", name=op.f("pk_reply_cache")),
     )
     op.create_table(
         "conversations",
@@ -577,6 +584,7 @@ def downgrade() -> None:
     op.drop_index("ix_entries_order", table_name="entries")
     op.drop_table("entries")
     op.drop_table("conversations")
+    op.drop_table("reply_cache")
     op.drop_table("sleep_runs")
     op.drop_table("keys")
     op.drop_index(
@@ -596,4 +604,3 @@ def downgrade() -> None:
     op.drop_index(op.f("ix_erasures_tenant_origin"), table_name="erasures")
     op.drop_index(op.f("ix_erasures_tenant_within"), table_name="erasures")
     op.drop_table("erasures")
-    op.drop_table("reply_cache")
