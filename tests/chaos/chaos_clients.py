@@ -44,15 +44,15 @@ class Said:
         }
 
 
-def script(*, tenants: int, messages: int, seed: int) -> Script:
-    """Requests of one to four messages, the same for the same seed.
+def script(*, tenants: int, messages: int, seed: int, prefix: str) -> Script:
+    """Requests of one to four messages, the same for the same seed whatever the tenants' prefix.
 
     Every tenth message repeats an earlier one of its tenant word for word.
     """
     draw = random.Random(seed)
     found: Script = {}
     for number in range(tenants):
-        tenant = f"tenant-{number}"
+        tenant = f"{prefix}-{number}"
         said: list[Said] = []
         for minute in range(messages // tenants):
             text = f"{draw.choice(SUBJECTS)} has number {draw.randrange(10**9):09}."

@@ -23,6 +23,7 @@ from serve.local.processes import own_processes
 
 STAGES = ("worker", "model", "index", "proxy", "service")
 POSTGRES = "postgres"
+INDEX, PROXY = "ray::IndexActor", "haproxy"
 MODELS = ("slowwave:Embedder", "slowwave:Compressor")
 _LOOK_S = 0.05
 
@@ -42,7 +43,6 @@ class Killer:
     restart_postgres: Callable[[], None] | None
     seed: int
     counted: Counter[str] = field(default_factory=Counter)
-    missed: Counter[str] = field(default_factory=Counter)
     _pids: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -62,8 +62,13 @@ class Killer:
                 self.counted[stage] += 1
                 return True
             time.sleep(0.005)
-        self.missed[stage] += 1
         return False
+
+    def look_up(self, stage: str) -> None:
+        """Finds the process of a stage beforehand: that takes longer than many a request."""
+        titles = {"index": INDEX, "proxy": PROXY}
+        if stage in titles:
+            self._titled(titles[stage])
 
     def _worker(self) -> bool:
         """A process that holds a lease."""
@@ -105,7 +110,7 @@ class Killer:
 
     def _index(self) -> bool:
         """The index actor while changes wait for it."""
-        pid = self._titled("ray::IndexActor")
+        pid = self._titled(INDEX)
         return pid is not None and _killed_if(pid, self._has_changes)
 
     def _has_changes(self) -> bool:
@@ -114,7 +119,7 @@ class Killer:
 
     def _proxy(self) -> bool:
         """The process in front of the API while a request is in flight."""
-        pid = self._titled("haproxy") or self._titled("ray::ProxyActor")
+        pid = self._titled(PROXY)
         return pid is not None and _killed_if(pid, lambda: self.driver.in_flight > 0)
 
     def _service(self) -> bool:

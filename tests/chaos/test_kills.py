@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from chaos_killer import STAGES
 from chaos_place import Place, Size, stand_ins, standing
-from chaos_run import Run, check_same, storm
+from chaos_run import calm, check_same, storm
 
 pytestmark = [
     pytest.mark.ray,
@@ -16,16 +16,15 @@ pytestmark = [
 ]
 
 
-def test_kills_lose_nothing_and_double_nothing_on_sqlite(
-    tmp_path: Path, size: Size, without_kills: Run
-) -> None:
+def test_kills_lose_nothing_and_double_nothing_on_sqlite(tmp_path: Path, size: Size) -> None:
     marks = tmp_path / "calls"
     place = Place(tmp_path, stand_ins(marks=marks), marks=marks)
 
+    print("\nSQLite, one worker")
     with standing(place):
+        without_kills = calm(place, size)
         run = storm(place, size)
 
-    print(f"\nSQLite, one worker\n{run}")
     check_same(run, without_kills)
     assert run.counted.total() == size.kills
     assert set(run.counted) == set(STAGES)
