@@ -96,7 +96,7 @@ class AwakeStore(Protocol):
 
         Tenants take turns, the longest waiting first; so do the collections of each. Due:
         accepted messages, an unmet flush, or open messages idle for ``idle_s``. One whose last
-        worker died is to be stepped with care.
+        worker died is to be stepped with care. A clock that was set back holds nothing up.
         """
         ...
 

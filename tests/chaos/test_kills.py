@@ -10,7 +10,7 @@ from chaos_run import calm, check_same, storm
 pytestmark = [
     pytest.mark.ray,
     pytest.mark.slow,
-    pytest.mark.timeout(3000),
+    pytest.mark.timeout(5400),
     # The service outlives the call that starts it, so its first process is not waited for.
     pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning"),
 ]
