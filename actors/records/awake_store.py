@@ -81,12 +81,23 @@ class SqlAwakeStore:
 
         None, and nothing counted, when the lease is lost.
         """
+        return self._count(lease, ids, 1)
+
+    def unclaim(self, lease: Lease, ids: Sequence[MessageId]) -> None:
+        """Takes back the attempt that was counted last, since what failed has nothing to do with
+        the messages; one whose lease is lost keeps it.
+        """
+        self._count(lease, ids, -1)
+
+    def _count(
+        self, lease: Lease, ids: Sequence[MessageId], more: int
+    ) -> dict[MessageId, int] | None:
         mine = (in_scope(messages, lease.scope), messages.c.id.in_(ids))
         with writing(self._engine, lease.scope.tenant) as connection:
             held = select(table).where(_is_held(lease)).with_for_update()
             if connection.execute(held).first() is None:
                 return None
-            count = {"attempts": messages.c.attempts + 1}
+            count = {"attempts": messages.c.attempts + more}
             connection.execute(update(messages).where(*mine).values(count))
             rows = connection.execute(select(messages.c.id, messages.c.attempts).where(*mine))
             return {MessageId(row.id): row.attempts for row in rows}

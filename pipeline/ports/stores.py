@@ -119,6 +119,12 @@ class AwakeStore(Protocol):
         """
         ...
 
+    def unclaim(self, lease: Lease, ids: Sequence[MessageId]) -> None:
+        """Takes back the attempt that was counted last, since what failed has nothing to do with
+        the messages; one whose lease is lost keeps it.
+        """
+        ...
+
     def load(self, lease: Lease, *, limit: int, now: datetime, idle_s: float) -> AwakeState:
         """What the next step of the collection starts from; at most ``limit`` accepted messages,
         or about so many in windows where a flush finds none accepted.

@@ -44,18 +44,18 @@ class Run:
 
 def calm(place: Place, size: Size) -> Run:
     """All is said and extracted, and nobody falls."""
-    driver = _driver(place, size, prefix="calm")
+    driver = driver_of(place, size, prefix="calm")
     driver.allow(1.0)
     began = time.monotonic()
     driver.run()
-    run = _ended(driver, began)
+    run = ended(driver, began)
     print(f"without kills: {run}", flush=True)
     return run
 
 
 def storm(place: Place, size: Size, *, restart_postgres: Callable[[], None] | None = None) -> Run:
     """All is said and extracted while victims fall: between any two of them some more is said."""
-    driver = _driver(place, size, prefix="storm")
+    driver = driver_of(place, size, prefix="storm")
     records = place.records()
 
     def restart() -> None:
@@ -79,7 +79,7 @@ def storm(place: Place, size: Size, *, restart_postgres: Callable[[], None] | No
             driver.allow(1.0)
         speaking.result()
     records.close()
-    run = _ended(driver, began)
+    run = ended(driver, began)
     run.counted = killer.counted
     print(f"with kills: {run}", flush=True)
     return run
@@ -105,7 +105,8 @@ def _seconds(began: float) -> str:
     return f"{time.monotonic() - began:.1f} s"
 
 
-def _driver(place: Place, size: Size, *, prefix: str) -> Driver:
+def driver_of(place: Place, size: Size, *, prefix: str) -> Driver:
+    """Clients that have keys and have said nothing yet."""
     said = script(tenants=size.tenants, messages=size.messages, seed=SEED, prefix=prefix)
     url = place.up()
     records = place.records()
@@ -114,7 +115,8 @@ def _driver(place: Place, size: Size, *, prefix: str) -> Driver:
     return Driver(url, keys, said)
 
 
-def _ended(driver: Driver, began: float) -> Run:
+def ended(driver: Driver, began: float) -> Run:
+    """The run after everything is extracted and found to be there once and in order."""
     told = time.monotonic()
     flush(driver)
     flushed = time.monotonic()

@@ -1,11 +1,14 @@
 """What is acknowledged is stored once and in order, whatever is killed while it walks in."""
 
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
-from chaos_killer import STAGES
-from chaos_place import Place, Size, stand_ins, standing
+from chaos_killer import POSTGRES, STAGES
+from chaos_place import Place, Size, real_models, stand_ins, standing
 from chaos_run import calm, check_same, storm
+from postgres_server import PostgresServer, fresh_database
 
 pytestmark = [
     pytest.mark.ray,
@@ -26,5 +29,52 @@ def test_kills_lose_nothing_and_double_nothing_on_sqlite(tmp_path: Path, size: S
         run = storm(place, size)
 
     check_same(run, without_kills)
+    assert run.counted.total() == size.kills
+    assert set(run.counted) == set(STAGES)
+
+
+@pytest.fixture
+def server(is_full: bool) -> Iterator[PostgresServer]:
+    """A PostgreSQL server that may be killed; skips where none can be installed."""
+    try:
+        found = PostgresServer()
+    except RuntimeError as error:
+        pytest.skip(str(error))
+    with found:
+        yield found
+
+
+def test_kills_lose_nothing_and_double_nothing_on_postgresql_with_four_workers(
+    tmp_path: Path, size: Size, server: PostgresServer
+) -> None:
+    marks = tmp_path / "calls"
+    restart = partial(server.restart, kill=True)
+
+    print("\nPostgreSQL, four workers")
+    with fresh_database(server.url) as database:
+        args = stand_ins(workers=4, marks=marks)
+        place = Place(tmp_path, args, database=database, marks=marks)
+        with standing(place):
+            without_kills = calm(place, size)
+            run = storm(place, size, restart_postgres=restart)
+
+    check_same(run, without_kills)
+    assert run.counted.total() == size.kills
+    assert set(run.counted) == {*STAGES, POSTGRES}
+
+
+@pytest.mark.models
+def test_kills_lose_nothing_and_double_nothing_with_the_real_models(
+    tmp_path: Path, is_full: bool
+) -> None:
+    if not is_full:
+        pytest.skip("only in the full suite")
+    place = Place(tmp_path, real_models())
+    size = Size(tenants=10, messages=200, kills=5)
+
+    print("\nthe real models, SQLite, one worker")
+    with standing(place):
+        run = storm(place, size)
+
     assert run.counted.total() == size.kills
     assert set(run.counted) == set(STAGES)

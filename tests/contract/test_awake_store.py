@@ -530,6 +530,19 @@ def test_an_attempt_is_counted_before_the_message_is_touched(
     assert records.awake.claim(lease, [first, second]) == {first: 1, second: 2}
 
 
+def test_an_attempt_that_failed_for_no_fault_of_its_messages_is_taken_back(
+    records: Records, scope: Scope
+) -> None:
+    say(records, scope, "one", "二")
+    [lease] = take(records)
+    first, second = (message.id for message in load(records, lease).accepted)
+    records.awake.claim(lease, [first, second])
+
+    records.awake.unclaim(lease, [first])
+
+    assert records.awake.claim(lease, [first, second]) == {first: 1, second: 2}
+
+
 def test_a_lost_lease_counts_no_attempt(records: Records, scope: Scope) -> None:
     say(records, scope, "one")
     [lost] = take(records, "slow")
