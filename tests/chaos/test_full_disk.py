@@ -42,13 +42,12 @@ def post(driver: Driver, key: str) -> httpx.Response:
     return httpx.post(url, json=body, headers=headers, timeout=60, trust_env=False)
 
 
-def until_refused(driver: Driver) -> tuple[list[str], httpx.Response]:
-    """The keys that were acknowledged, and the first reply that is no acknowledgement."""
-    kept: list[str] = []
+def until_refused(driver: Driver, kept: list[str]) -> httpx.Response:
+    """The first reply that is no acknowledgement; ``kept`` grows by those that were before."""
     while True:
         reply = post(driver, f"long-{len(kept)}")
         if reply.status_code != 202:
-            return kept, reply
+            return reply
         kept.append(f"long-{len(kept)}")
 
 
@@ -64,20 +63,23 @@ def test_a_full_disk_loses_nothing_and_the_service_goes_on_when_there_is_room(
     began = time.monotonic()
     service = recorded(place.home)
 
+    assert post(driver, "long-0").status_code == 202
+    kept = ["long-0"]
+
     with ThreadPoolExecutor(1) as pool:
         speaking = pool.submit(driver.run)
+        driver.allow(0.4)
+        while len(driver.acknowledged) < 0.3 * SIZE.messages:
+            time.sleep(0.1)
+        filler = fill(place.home.path.parent)
         try:
-            driver.allow(0.4)
-            while len(driver.acknowledged) < 0.3 * SIZE.messages:
-                time.sleep(0.1)
-            filler = fill(place.home.path.parent)
-            kept, refused = until_refused(driver)
+            refused = until_refused(driver, kept)
             driver.allow(0.8)
             time.sleep(10)
             while_full = dict(driver.refused)
             there = long_messages(driver)
-            filler.unlink()
         finally:
+            filler.unlink()
             driver.allow(1.0)
         speaking.result()
     run = ended(driver, began)
