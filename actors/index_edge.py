@@ -40,20 +40,32 @@ from pipeline.state import IndexHit, IndexHits, IndexPoint, IndexQuery, StoredPo
 _CONFIG_FILE = "edge_config.json"
 _CHUNK = 1000
 
+FREE_BYTES = 32 * 1024 * 1024
+"""Room that every write must leave on the disk.
+
+The engine writes through sparse maps of files: where there is no room for a page of one, the
+kernel ends the process, and nothing says why.
+"""
+
 
 class EdgeIndex:
     """A VectorIndex over one folder. An existing folder is opened, never erased."""
 
-    def __init__(self, folder: str | Path, *, dim: int) -> None:
+    def __init__(self, folder: str | Path, *, dim: int, free_bytes: int = FREE_BYTES) -> None:
         """Opens the folder or makes it.
+
+        Args:
+            free_bytes: room on the disk without which nothing is opened or written.
 
         Raises:
             ConfigError: the folder's vectors have another width than ``dim``; nothing is changed.
-            StoreError: another process has the folder open, or it cannot be read.
+            StoreError: another process has the folder open, it cannot be read, or the disk is full.
         """
         self._folder = Path(folder)
         self._dim = dim
+        self._free_bytes = free_bytes
         self._check_folder()
+        self._check_room()
         with self._translated():
             self._shard = _open(self._folder, dim)
         self._next: qdrant.EdgeShard | None = None
@@ -73,10 +85,18 @@ class EdgeIndex:
         self._update(qdrant.UpdateOperation.delete_points(list(ids)))
 
     def _update(self, operation: qdrant.UpdateOperation) -> None:
+        self._check_room()
         with self._translated():
             self._shard.update(operation)
             if self._next is not None:
                 self._next.update(operation)
+
+    def _check_room(self) -> None:
+        free = shutil.disk_usage(self._folder).free
+        if free < self._free_bytes:
+            raise StoreError(
+                f"expected {self._free_bytes} bytes free on the disk of {self._folder}, got {free}"
+            )
 
     def search(self, queries: Sequence[IndexQuery]) -> list[IndexHits]:
         """Per query the best dense and lexical hits, best first, ties broken by entry id."""
@@ -113,6 +133,7 @@ class EdgeIndex:
 
     def begin_rebuild(self, token: str) -> None:
         """Starts a second shard beside this one, which is searched meanwhile."""
+        self._check_room()
         with self._translated():
             self._give_up()
             self._next = _open(self._next_folder, self._dim)
@@ -124,6 +145,7 @@ class EdgeIndex:
             raise StoreError("no rebuild of the index was begun")
         for start in range(0, len(points), _CHUNK):
             stored = [_stored(point) for point in points[start : start + _CHUNK]]
+            self._check_room()
             with self._translated():
                 self._next.update(qdrant.UpdateOperation.upsert_points(stored))
 

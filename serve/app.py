@@ -16,6 +16,9 @@ from serve.settings import AppSettings, DeploymentName, DeploymentSettings
 
 APP = "slowwave"
 
+_LOOK_S = 2.0
+"""How often Serve looks whether a replica lives; one that was killed is missed until then."""
+
 
 def build(args: AppSettings) -> Application:
     """The application for these settings; also the ``import_path`` of a Serve config."""
@@ -48,6 +51,7 @@ def _deployment(args: AppSettings, cls: type) -> Deployment:
         num_replicas=asked.num_replicas,
         max_ongoing_requests=asked.max_ongoing_requests,
         max_queued_requests=asked.max_queued_requests,
+        health_check_period_s=_LOOK_S,
         backpressure_config=BackpressureConfig(status_code=429, retry_after_s=1.0),
         ray_actor_options={"num_cpus": asked.num_cpus, "num_gpus": asked.num_gpus},
     )

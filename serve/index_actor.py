@@ -10,7 +10,7 @@ from typing import Any
 
 import ray
 
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, SlowwaveError, StoreError
 from pipeline.messages import Scope, TenantId
 from pipeline.ports import EntryKey
 from pipeline.state import Difference, IndexHits, IndexQuery
@@ -59,10 +59,18 @@ class IndexActor:
 
 
 class ActorIndex:
-    """The index behind its actor, created by whoever needs it first."""
+    """The index behind its actor, created by whoever needs it first.
+
+    Ray restarts an actor that was killed, but not one whose start failed, as it does while the
+    record store or the disk cannot be used: then the next call starts another.
+    """
 
     def __init__(self, *, folder: Path, dim: int, records_url: str) -> None:
-        self._actor: Any = (  # Ray gives methods their .remote at run time
+        self._place = {"folder": folder, "dim": dim, "records_url": records_url}
+        self._actor = self._found_or_made()
+
+    def _found_or_made(self) -> Any:  # Ray gives methods their .remote at run time
+        return (
             ray.remote(IndexActor)
             .options(
                 name=NAME,
@@ -73,8 +81,25 @@ class ActorIndex:
                 max_task_retries=-1,
                 num_cpus=0.1,
             )
-            .remote(folder=folder, dim=dim, records_url=records_url)
+            .remote(**self._place)
         )
+
+    async def _ask(self, method: str, *args: object) -> Any:
+        """What the actor answers, its errors as ours.
+
+        Raises:
+            StoreError: its start failed, or what it says itself.
+        """
+        try:
+            return await getattr(self._actor, method).remote(*args)
+        except ray.exceptions.RayTaskError as exc:
+            if isinstance(exc.cause, SlowwaveError):
+                raise exc.cause from exc
+            raise
+        except ray.exceptions.RayActorError as exc:
+            self._actor = self._found_or_made()
+            *_, reason = str(exc).strip().splitlines()
+            raise StoreError(f"the index does not answer: {reason}") from exc
 
     def opened(self) -> None:
         """Returns when the actor holds the folder.
@@ -89,18 +114,18 @@ class ActorIndex:
             raise ConfigError(f"the index cannot be opened: {reason}", field="index") from error
 
     async def search(self, queries: Sequence[IndexQuery]) -> list[IndexHits]:
-        found: list[IndexHits] = await self._actor.search.remote(list(queries))
+        found: list[IndexHits] = await self._ask("search", list(queries))
         return found
 
     async def follow(self) -> None:
-        while await self._actor.follow.remote():
+        while await self._ask("follow"):
             pass
 
     async def rebuild(self) -> None:
-        ticket = await self._actor.ask_rebuild.remote()
-        while (is_done := await self._actor.rebuild_step.remote(ticket)) is not True:
+        ticket = await self._ask("ask_rebuild")
+        while (is_done := await self._ask("rebuild_step", ticket)) is not True:
             if is_done is None:  # the actor was restarted
-                ticket = await self._actor.ask_rebuild.remote()
+                ticket = await self._ask("ask_rebuild")
 
     async def check(
         self, whose: Scope | TenantId | None = None, *, repair: bool = False
@@ -108,14 +133,14 @@ class ActorIndex:
         found: list[Difference] = []
         cursor: EntryKey | str | None = None
         while True:
-            checked = await self._actor.check_step.remote(whose, cursor, repair)
+            checked = await self._ask("check_step", whose, cursor, repair)
             found += checked.differences
             cursor = checked.cursor
             if cursor is None:
                 return found
 
     async def count(self, scope: Scope | None = None) -> int:
-        found: int = await self._actor.count.remote(scope)
+        found: int = await self._ask("count", scope)
         return found
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from pipeline.awake.shares import shares
-from pipeline.errors import SlowwaveError
+from pipeline.errors import SlowwaveError, StoreError
 from pipeline.ids import MessageId
 from pipeline.messages import Scope
 from pipeline.ports import AwakeStore, Clock
@@ -21,6 +21,11 @@ from pipeline.state import AwakeCommit, AwakeState, Lease
 from serve.walk import Walk
 
 log = logging.getLogger("slowwave.ingest")
+
+
+class _NotWritten(StoreError):
+    """A step was made and the record store did not take it: no fault of its messages."""
+
 
 _FIRST_STEP = 64
 """Messages of a worker's first step, before it knows how fast its models are."""
@@ -115,10 +120,13 @@ class IngestWorker:
         plain = [lease for lease in held if not states[lease].is_careful]
         groups = [plain] if plain else []
         groups += [[lease] for lease in held if states[lease].is_careful]
-        committed, failures = 0, []
+        committed = 0
+        failures: list[SlowwaveError] = []
         for group in groups:
             try:
                 committed += await self._step({lease: states[lease] for lease in group})
+            except _NotWritten as error:
+                failures.append(error)
             except SlowwaveError as error:
                 await self._failed(group, error)
                 failures.append(error)
@@ -170,7 +178,11 @@ class IngestWorker:
         commit = replace(commits[lease.scope], flushed_through=None)
         if commit.moves_on:  # otherwise its attempts stay counted: it must not go on for ever
             commit = replace(commit, survived=part.messages)
-        return await self._commit(lease, commit)
+        try:
+            return await self._commit(lease, commit)
+        except _NotWritten:
+            await asyncio.to_thread(self._store.unclaim, lease, part.messages)
+            raise
 
     async def _one(self, scope: Scope, state: AwakeState) -> AwakeCommit:
         return (await self._walk.step({scope: state}))[scope]
@@ -182,7 +194,11 @@ class IngestWorker:
         return AwakeCommit(start_step=state.step, quarantined=dict.fromkeys(worn, reason))
 
     async def _commit(self, lease: Lease, commit: AwakeCommit) -> bool:
-        return await asyncio.to_thread(self._store.commit, lease, commit, now=self._clock.now())
+        now = self._clock.now()
+        try:
+            return await asyncio.to_thread(self._store.commit, lease, commit, now=now)
+        except StoreError as error:
+            raise _NotWritten(error.message) from error
 
     def _load(self, lease: Lease, limit: int) -> AwakeState:
         return self._store.load(lease, limit=limit, now=self._clock.now(), idle_s=self._idle_s)

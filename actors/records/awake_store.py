@@ -49,7 +49,7 @@ class SqlAwakeStore:
         accepted messages, an unmet flush, or open messages idle for ``idle_s``. One whose last
         worker died is to be stepped with care.
         """
-        due = _due(now, idle_s).limit(limit)
+        due = _due(now, idle_s=idle_s, ttl_s=ttl_s).limit(limit)
         with reading(
             self._engine, EVERY_TENANT
         ) as connection:  # an idle poll must not hold up the writers
@@ -81,12 +81,23 @@ class SqlAwakeStore:
 
         None, and nothing counted, when the lease is lost.
         """
+        return self._count(lease, ids, 1)
+
+    def unclaim(self, lease: Lease, ids: Sequence[MessageId]) -> None:
+        """Takes back the attempt that was counted last, since what failed has nothing to do with
+        the messages; one whose lease is lost keeps it.
+        """
+        self._count(lease, ids, -1)
+
+    def _count(
+        self, lease: Lease, ids: Sequence[MessageId], more: int
+    ) -> dict[MessageId, int] | None:
         mine = (in_scope(messages, lease.scope), messages.c.id.in_(ids))
         with writing(self._engine, lease.scope.tenant) as connection:
             held = select(table).where(_is_held(lease)).with_for_update()
             if connection.execute(held).first() is None:
                 return None
-            count = {"attempts": messages.c.attempts + 1}
+            count = {"attempts": messages.c.attempts + more}
             connection.execute(update(messages).where(*mine).values(count))
             rows = connection.execute(select(messages.c.id, messages.c.attempts).where(*mine))
             return {MessageId(row.id): row.attempts for row in rows}
@@ -106,7 +117,7 @@ class SqlAwakeStore:
         with reading(self._engine, lease.scope.tenant) as connection:
             row = find_collection(connection, lease.scope)
             mark = connection.execute(select(table).where(in_scope(table, lease.scope))).one()
-            is_idle = row.last_accepted_at <= now - timedelta(seconds=idle_s)
+            is_idle = abs(now - row.last_accepted_at) >= timedelta(seconds=idle_s)
             return state_of(connection, lease.scope, row, mark=mark, limit=limit, is_idle=is_idle)
 
     def commit(self, lease: Lease, commit: AwakeCommit, *, now: datetime) -> bool:
@@ -144,26 +155,29 @@ def _is_held(lease: Lease) -> ColumnElement[bool]:
     )
 
 
-def _due(now: datetime, idle_s: float) -> Select[Any]:
+def _due(now: datetime, *, idle_s: float, ttl_s: float) -> Select[Any]:
     """Leases that nobody holds over collections with work; tenants take turns, oldest work first.
 
     Whether a lease is free is asked twice: PostgreSQL looks again at the row it locks, not at the
     rows that were ranked.
     """
-    work = _ranked(now, idle_s).subquery()
+    is_free = _is_free(now, ttl_s)
+    work = _ranked(now, idle_s).where(is_free).subquery()
     of_work = and_(work.c.tenant == table.c.tenant, work.c.name == table.c.collection)
     return (
         select(table, work.c.waiting)
         .join_from(table, work, of_work)
-        .where(_is_free(now))
+        .where(is_free)
         .order_by(work.c.turn, work.c.since, work.c.tenant, work.c.name)
     )
 
 
 def _ranked(now: datetime, idle_s: float) -> Select[Any]:
-    """Collections with work that nobody holds; ``turn`` counts those of a tenant, oldest first."""
+    """Collections with work and their leases; ``turn`` counts those of a tenant, oldest first."""
     of = collections.c
-    is_idle = of.last_accepted_at <= now - timedelta(seconds=idle_s)
+    long = timedelta(seconds=idle_s)
+    # As far in the future means that the clock was set back: nothing may wait until it is then.
+    is_idle = or_(of.last_accepted_at <= now - long, of.last_accepted_at >= now + long)
     is_flush_unmet = of.flush_requested > of.flushed
     since = func.coalesce(of.waiting_since, of.last_accepted_at)
     waiting = case((of.accepted > 0, of.accepted), else_=of.pending).label("waiting")
@@ -172,12 +186,17 @@ def _ranked(now: datetime, idle_s: float) -> Select[Any]:
     return (
         select(of.tenant, of.name, waiting, since.label("since"), turn.label("turn"))
         .join_from(collections, table, of_lease)
-        .where(of.pending > 0, or_(of.accepted > 0, is_flush_unmet, is_idle), _is_free(now))
+        .where(of.pending > 0, or_(of.accepted > 0, is_flush_unmet, is_idle))
     )
 
 
-def _is_free(now: datetime) -> ColumnElement[bool]:
-    return or_(table.c.expires_at.is_(None), table.c.expires_at <= now)
+def _is_free(now: datetime, ttl_s: float) -> ColumnElement[bool]:
+    """Never taken, run out, or last held further in the future than clocks of machines differ.
+
+    The clock was set back then. A holder that lives is fenced off, or beats before it is looked at.
+    """
+    is_set_back = table.c.heartbeat_at > now + timedelta(seconds=ttl_s)
+    return or_(table.c.expires_at.is_(None), table.c.expires_at <= now, is_set_back)
 
 
 def _take(

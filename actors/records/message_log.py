@@ -10,9 +10,11 @@ from actors.records.awake_load import segments_of
 from actors.records.collection_info import info_of
 from actors.records.engine import reading, writing
 from actors.records.failures import retrying
+from actors.records.quotas import begin_after_setting_back
 from actors.records.rows import message_of
 from actors.records.sql import chunks, find_collection, in_scope, is_collection
 from actors.records.tables import collections, conversations, messages
+from pipeline.errors import LimitError
 from pipeline.ids import MessageId, digest
 from pipeline.messages import DONE, Message, NewMessage, Scope, Segment, TenantId
 from pipeline.state import CollectionInfo
@@ -53,6 +55,21 @@ class SqlMessageLog:
         if not messages:
             return []
         quota = messages_per_minute
+        try:
+            return self._accept(scope, messages, now, idempotency_key, body_digest, quota)
+        except LimitError:
+            begin_after_setting_back(self._engine, scope.tenant, now)
+            raise
+
+    def _accept(
+        self,
+        scope: Scope,
+        messages: Sequence[NewMessage],
+        now: datetime,
+        idempotency_key: str | None,
+        body_digest: str,
+        quota: int | None,
+    ) -> list[Message]:
         with writing(self._engine, scope.tenant) as connection:
             row = collection_to_fill(connection, scope, now)
             if idempotency_key is None:

@@ -6,8 +6,9 @@ ingress replicas; a tenant without that quota never locks the row.
 
 from datetime import datetime
 
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection, Engine, and_, select, update
 
+from actors.records.engine import reading, writing
 from actors.records.tables import tenants
 from actors.records.tenants import find_tenant
 from pipeline.errors import AccessError, LimitError, TooLarge
@@ -65,3 +66,17 @@ def _left(connection: Connection, tenant: TenantId, quota: int, now: datetime) -
         return float(quota)
     elapsed_s = (now - row.rate_filled_at).total_seconds()
     return refilled(row.rate_tokens, capacity=quota, elapsed_s=elapsed_s)
+
+
+def begin_after_setting_back(engine: Engine, tenant: TenantId, now: datetime) -> None:
+    """Lets a bucket that was last filled in the future fill from now on; else changes nothing.
+
+    The clock was set back: until it is then again, nothing would come into the bucket. A refusal
+    takes its transaction back, so this is one of its own.
+    """
+    is_ahead = and_(tenants.c.name == tenant, tenants.c.rate_filled_at > now)
+    with reading(engine, tenant) as connection:
+        if connection.execute(select(tenants.c.name).where(is_ahead)).first() is None:
+            return
+    with writing(engine, tenant) as connection:
+        connection.execute(update(tenants).where(is_ahead).values(rate_filled_at=now))

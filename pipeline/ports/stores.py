@@ -96,7 +96,7 @@ class AwakeStore(Protocol):
 
         Tenants take turns, the longest waiting first; so do the collections of each. Due:
         accepted messages, an unmet flush, or open messages idle for ``idle_s``. One whose last
-        worker died is to be stepped with care.
+        worker died is to be stepped with care. A clock that was set back holds nothing up.
         """
         ...
 
@@ -116,6 +116,12 @@ class AwakeStore(Protocol):
         """Counts an attempt for each message before it is touched, and returns all of them so far.
 
         None, and nothing counted, when the lease is lost.
+        """
+        ...
+
+    def unclaim(self, lease: Lease, ids: Sequence[MessageId]) -> None:
+        """Takes back the attempt that was counted last, since what failed has nothing to do with
+        the messages; one whose lease is lost keeps it.
         """
         ...
 

@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from pipeline.errors import LimitError, SlowwaveError
+from pipeline.errors import LimitError, SlowwaveError, StoreError
 
 log = logging.getLogger("slowwave.ingress")
 
@@ -59,9 +59,15 @@ async def on_slowwave_error(request: Request, error: Exception) -> JSONResponse:
     )
 
 
+_STORE_RETRY_S = 5
+"""When to come again after a store could not be used: it restarts, or somebody makes room."""
+
+
 def _headers(error: SlowwaveError) -> dict[str, str] | None:
     if isinstance(error, LimitError):
         return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
+    if isinstance(error, StoreError):
+        return {"Retry-After": str(_STORE_RETRY_S)}
     return {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
 
 

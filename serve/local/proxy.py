@@ -1,7 +1,9 @@
 """HAProxy in front of the API, kept to loopback and to this home.
 
 Ray starts it; its paths and ports come from variables. Two of its listeners, the statistics, are
-written for all interfaces, so a small script in our folder narrows the file before each start.
+written for all interfaces, and until Ray has told it where the application is it says 404 to every
+path, which a client takes for an answer. So a small script in our folder changes the file before
+each start.
 """
 
 import importlib.util
@@ -11,10 +13,15 @@ from serve.local.ports import Ports
 
 # Ray passes ``-db -f FILE ...``; FILE keeps its name because Ray knows its processes by it.
 _SCRIPT = """#!/bin/sh
-sed -e 's/bind \\*:/bind 127.0.0.1:/' -e 's/bind :/bind 127.0.0.1:/' "$3" > "$3.narrow" || exit 1
+sed -e 's/bind \\*:/bind 127.0.0.1:/' -e 's/bind :/bind 127.0.0.1:/' \\
+  -e 's/return status 404 content-type text.plain lf-string .*/{starting}/' \\
+  "$3" > "$3.narrow" || exit 1
 cat "$3.narrow" > "$3" || exit 1
 exec "{binary}" "$@"
 """
+
+# The application takes every path, so only one that is not there yet finds no backend.
+_STARTING = 'return status 503 content-type text\\/plain string "starting" hdr Retry-After 1'
 
 # A busy small machine takes longer than Ray's 5 s to start a proxy; Ray would kill it and give up.
 _PATIENCE = {
@@ -22,6 +29,9 @@ _PATIENCE = {
     "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "60",
     "RAY_SERVE_HAPROXY_STARTUP_TIMEOUT_S": "120",
 }
+
+# Ray replaces a proxy that failed three looks in a row; at 10 s apart nobody is let in for 30 s.
+_WATCH = {"RAY_SERVE_PROXY_HEALTH_CHECK_PERIOD_S": "2"}
 
 
 def proxy_variables(folder: Path, ports: Ports) -> dict[str, str]:
@@ -32,9 +42,10 @@ def proxy_variables(folder: Path, ports: Ports) -> dict[str, str]:
     """
     binary = _binary()
     if binary is None:
-        return {"RAY_SERVE_ENABLE_HA_PROXY": "0", **_PATIENCE}
+        return {"RAY_SERVE_ENABLE_HA_PROXY": "0", **_PATIENCE, **_WATCH}
     return {
         **_PATIENCE,
+        **_WATCH,
         "RAY_SERVE_ENABLE_HA_PROXY": "1",
         "RAY_SERVE_HAPROXY_BINARY_PATH": str(_narrowed(binary, folder / "haproxy")),
         "RAY_SERVE_HAPROXY_NBTHREAD": "2",
@@ -73,6 +84,6 @@ def _binary() -> Path | None:
 
 
 def _narrowed(binary: Path, script: Path) -> Path:
-    script.write_text(_SCRIPT.format(binary=binary), encoding="utf-8")
+    script.write_text(_SCRIPT.format(binary=binary, starting=_STARTING), encoding="utf-8")
     script.chmod(0o700)
     return script

@@ -219,3 +219,18 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(StoreError, match="cannot be read"):
         EdgeIndex(tmp_path / "index", dim=4)
+
+
+def test_a_disk_without_room_is_refused_before_the_engine_writes(tmp_path: Path) -> None:
+    index = EdgeIndex(tmp_path / "index", dim=4)
+    index.upsert([point("kept")])
+    index._free_bytes = 2**62
+
+    for write in (lambda: index.upsert([point("more")]), lambda: index.delete([point("kept").id])):
+        with pytest.raises(StoreError, match="bytes free"):
+            write()
+
+    assert first(index) == ["kept"]
+    index.close()
+    with pytest.raises(StoreError, match="bytes free"):
+        EdgeIndex(tmp_path / "index", dim=4, free_bytes=2**62)

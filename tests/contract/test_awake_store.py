@@ -229,6 +229,57 @@ def test_a_heartbeat_keeps_the_lease(records: Records, scope: Scope) -> None:
     assert len(take(records, "other", now=NOON + timedelta(seconds=56))) == 1
 
 
+def test_the_lease_of_a_dead_worker_runs_out_although_the_clock_was_set_back(
+    records: Records, scope: Scope
+) -> None:
+    say(records, scope, "我养了一只猫。")
+    [dead] = take(records, "dead")
+    earlier = NOON - timedelta(hours=1)
+
+    [taken] = take(records, "next", now=earlier)
+
+    assert taken.epoch > dead.epoch
+    assert take(records, "third", now=earlier + timedelta(seconds=29)) == []
+    assert records.awake.commit(dead, AwakeCommit(start_step=0), now=earlier) is False
+
+
+def test_a_clock_that_is_a_little_behind_takes_no_lease_away(
+    records: Records, scope: Scope
+) -> None:
+    say(records, scope, "I have a cat.")
+    take(records, "first")
+
+    assert take(records, "second", now=NOON - timedelta(seconds=20)) == []
+
+
+def test_a_holder_that_lives_keeps_its_lease_over_a_clock_set_back(
+    records: Records, scope: Scope
+) -> None:
+    say(records, scope, "I have a cat.")
+    [lease] = take(records, "first")
+    earlier = NOON - timedelta(hours=1)
+
+    records.awake.heartbeat([lease], now=earlier, ttl_s=30)
+
+    assert take(records, "second", now=earlier) == []
+
+
+def test_open_messages_become_idle_although_the_clock_was_set_back(
+    records: Records, scope: Scope
+) -> None:
+    say(records, scope, "I have a cat.")
+    [lease] = take(records)
+    [message] = load(records, lease).accepted
+    compressed = {message.id: Compressed(text="cat")}
+    records.awake.commit(lease, AwakeCommit(start_step=0, compressed=compressed), now=NOON)
+    records.awake.release([lease])
+    earlier = NOON - timedelta(hours=1)
+
+    [lease] = take(records, now=earlier)
+
+    assert load(records, lease, now=earlier).flush is True
+
+
 def test_a_crash_between_load_and_commit_loses_nothing(records: Records, scope: Scope) -> None:
     say(records, scope, "one", "two")
     [dead] = take(records, "dead")
@@ -476,6 +527,19 @@ def test_an_attempt_is_counted_before_the_message_is_touched(
     assert records.awake.claim(lease, [first, second]) == {first: 2, second: 1}
 
     records.awake.commit(lease, AwakeCommit(start_step=0, survived=(first,)), now=NOON)
+    assert records.awake.claim(lease, [first, second]) == {first: 1, second: 2}
+
+
+def test_an_attempt_that_failed_for_no_fault_of_its_messages_is_taken_back(
+    records: Records, scope: Scope
+) -> None:
+    say(records, scope, "one", "二")
+    [lease] = take(records)
+    first, second = (message.id for message in load(records, lease).accepted)
+    records.awake.claim(lease, [first, second])
+
+    records.awake.unclaim(lease, [first])
+
     assert records.awake.claim(lease, [first, second]) == {first: 1, second: 2}
 
 

@@ -176,6 +176,20 @@ def test_a_clock_set_back_takes_no_messages_away(records: Records, scope: Scope)
     assert len(say(records, scope, 10, quota=10, now=earlier + timedelta(minutes=1))) == 10
 
 
+def test_a_spent_quota_refills_from_where_a_clock_was_set_back_to(
+    records: Records, scope: Scope
+) -> None:
+    say(records, scope, 10, quota=10)
+    earlier = NOON - timedelta(hours=1)
+
+    with pytest.raises(LimitError):
+        say(records, scope, quota=10, now=earlier)
+    with pytest.raises(LimitError):
+        say(records, scope, 6, quota=10, now=earlier + timedelta(seconds=30))
+
+    assert len(say(records, scope, 5, quota=10, now=earlier + timedelta(seconds=30))) == 5
+
+
 def test_the_quota_holds_when_many_send_at_once(records: Records) -> None:
     records.tenants.set_quotas(ACME, {"messages_per_minute": 7})
 

@@ -5,16 +5,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from actors.fakes import FakeCompressor, FakeEmbedder, FakeTokenizer, FixedClock
 from actors.records import Records, open_records
 from pipeline.entries import Kind, Statement
-from pipeline.errors import ModelError
+from pipeline.errors import ModelError, StoreError
 from pipeline.ids import MessageId, message_id
 from pipeline.messages import Batch, Message, MessageState, NewMessage, Role, Scope, TenantId
-from pipeline.state import AwakeState, Compressed
+from pipeline.state import AwakeCommit, AwakeState, Compressed, Lease
 from serve.ingest import IngestWorker
 from serve.inline import InlineModels
 from serve.walk import Stage, Walk, WalkSettings
@@ -163,6 +164,7 @@ def worker(
     compressor: FakeCompressor,
     extractor: Echo | None = None,
     messages: int = 100,
+    store: Any = None,
 ) -> IngestWorker:
     models = InlineModels(embedder=FakeEmbedder(), compressor=compressor, max_similarity=0.5)
     settings = WalkSettings(
@@ -176,7 +178,7 @@ def worker(
     )
     return IngestWorker(
         name="w",
-        store=records.awake,
+        store=store or records.awake,
         walk=walk,
         clock=FixedClock(NOON),
         follow_index=NoIndex(),
@@ -259,7 +261,7 @@ def test_one_segment_alone_is_extracted_though_other_windows_must_leave_first(wa
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 30])
-def test_after_a_failure_every_piece_of_a_large_flush_is_walked_in(
+def test_after_failures_every_piece_of_a_large_flush_is_walked_in(
     records: Records, size: int
 ) -> None:
     for number in range(12):
@@ -275,9 +277,10 @@ def test_after_a_failure_every_piece_of_a_large_flush_is_walked_in(
         ]
         records.messages.accept(MARA, batch, now=NOON)
     records.messages.request_flush(MARA)
-    held = records.awake.lease("gone", limit=1, now=NOON, ttl_s=60, idle_s=3600)
-    records.awake.fail(held, "the model died")
-    records.awake.release(held)
+    for _ in range(2):
+        held = records.awake.lease("gone", limit=1, now=NOON, ttl_s=60, idle_s=3600)
+        records.awake.fail(held, "the model died")
+        records.awake.release(held)
     ingest = worker(records, compressor=FakeCompressor(), messages=size)
 
     async def run() -> int:
@@ -292,6 +295,44 @@ def test_after_a_failure_every_piece_of_a_large_flush_is_walked_in(
 
     assert records.messages.collection(MARA).quarantined == 0
     assert len(texts(records, MARA)) == 36
+
+
+class FullDisk:
+    """The awake store of a disk that takes no step until there is room again."""
+
+    def __init__(self, records: Records) -> None:
+        self._store = records.awake
+        self.has_room = False
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def commit(self, lease: Lease, commit: AwakeCommit, *, now: datetime) -> bool:
+        if not self.has_room:
+            raise StoreError("database or disk is full")
+        return self._store.commit(lease, commit, now=now)
+
+
+@pytest.mark.parametrize("is_careful", [False, True])
+def test_a_store_that_takes_no_step_costs_no_message_an_attempt(
+    records: Records, is_careful: bool
+) -> None:
+    accept(records, MARA, "one", "二")
+    if is_careful:
+        [lease] = records.awake.lease("w", limit=1, now=NOON, ttl_s=60, idle_s=60)
+        records.awake.fail([lease], "the worker failed")
+        records.awake.release([lease])
+    disk = FullDisk(records)
+    ingest = worker(records, compressor=FakeCompressor(), store=disk)
+
+    for _ in range(5):
+        with pytest.raises(StoreError, match="full"):
+            asyncio.run(ingest.round())
+    disk.has_room = True
+    failed = run_until_done(ingest, records, MARA)
+
+    assert failed == 0
+    assert texts(records, MARA) == ["one", "二"]
 
 
 def cuts_of(walk: Walk, messages: Sequence[Message], sizes: Sequence[int]) -> list[list[str]]:

@@ -11,10 +11,14 @@ from typing import Any
 import httpx
 
 Body = dict[str, Any]
+Script = dict[str, list[list["Said"]]]
+"""Per tenant its requests."""
 
 SUBJECTS = ("The kettle", "My bicycle", "Our garden", "她的相机", "旧收音机", "Her notebook")
 CONVERSATIONS = ("morning", "evening")
 COLLECTION = "life"
+PASSING = (429, 502, 503, 504, 507)
+"""Statuses after which a client sends the same request again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +44,15 @@ class Said:
         }
 
 
-def script(*, tenants: int, messages: int, seed: int) -> dict[str, list[list[Said]]]:
-    """Per tenant its requests of one to four messages, the same for the same seed.
+def script(*, tenants: int, messages: int, seed: int, prefix: str) -> Script:
+    """Requests of one to four messages, the same for the same seed whatever the tenants' prefix.
 
     Every tenth message repeats an earlier one of its tenant word for word.
     """
     draw = random.Random(seed)
-    found: dict[str, list[list[Said]]] = {}
+    found: Script = {}
     for number in range(tenants):
-        tenant = f"tenant-{number}"
+        tenant = f"{prefix}-{number}"
         said: list[Said] = []
         for minute in range(messages // tenants):
             text = f"{draw.choice(SUBJECTS)} has number {draw.randrange(10**9):09}."
@@ -79,26 +83,45 @@ class Driver:
 
     url: str
     keys: dict[str, str]
-    pause_s: float = 0.0
+    script: Script
+    pause_s: float = 0.3
     acknowledged: list[tuple[Said, int]] = field(default_factory=list)
-    errors: int = 0
+    refused: dict[str, int] = field(default_factory=dict)
     in_flight: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _begun: int = 0
+    _allowed: int = 0
+    _turn: threading.Condition = field(default_factory=threading.Condition)
 
-    def run(self, requests: dict[str, list[list[Said]]], *, threads: int = 16) -> None:
-        """Returns when all is acknowledged."""
+    @property
+    def requests(self) -> int:
+        """How many the script has."""
+        return sum(len(requests) for requests in self.script.values())
+
+    def allow(self, share: float) -> None:
+        """Lets requests begin until ``share`` of all, in 0..1, have begun."""
+        with self._turn:
+            self._allowed = max(self._allowed, round(share * self.requests))
+            self._turn.notify_all()
+
+    def run(self, *, threads: int = 16) -> None:
+        """Returns when all is acknowledged. Raises AssertionError on a reply of no use."""
         with ThreadPoolExecutor(threads) as pool:
-            for done in [pool.submit(self._tenant, t, r) for t, r in requests.items()]:
+            for done in [pool.submit(self._tenant, t, r) for t, r in self.script.items()]:
                 done.result()
 
     def _tenant(self, tenant: str, requests: list[list[Said]]) -> None:
         headers = {"Authorization": f"Bearer {self.keys[tenant]}"}
         with httpx.Client(headers=headers, timeout=30, trust_env=False) as http:
             for number, request in enumerate(requests):
+                self._wait_for_turn()
                 sequences = self._until_acknowledged(http, f"{tenant}-{number}", request)
-                with self._lock:
+                with self._turn:
                     self.acknowledged += zip(request, sequences, strict=True)
-                time.sleep(self.pause_s)
+
+    def _wait_for_turn(self) -> None:
+        with self._turn:
+            self._turn.wait_for(lambda: self._begun < self._allowed)
+            self._begun += 1
 
     def _until_acknowledged(self, http: httpx.Client, key: str, request: list[Said]) -> list[int]:
         body = {
@@ -106,22 +129,29 @@ class Driver:
             "messages": [said.body for said in request],
         }
         while True:
-            with self._lock:
-                self.in_flight += 1
-            try:
-                reply = http.post(
-                    f"{self.url}/v1/collections/{COLLECTION}/messages",
-                    json=body,
-                    headers={"Idempotency-Key": key},
-                )
-                if reply.status_code == 202:
-                    return [message["sequence"] for message in reply.json()["messages"]]
-                assert reply.status_code in (429, 502, 503, 504), reply.text
-            except httpx.HTTPError:
-                pass
-            finally:
-                with self._lock:
-                    self.in_flight -= 1
-            with self._lock:
-                self.errors += 1
-            time.sleep(0.3)
+            reply = self._post(http, key, body)
+            if isinstance(reply, list):
+                return reply
+            with self._turn:
+                self.refused[reply] = self.refused.get(reply, 0) + 1
+            time.sleep(self.pause_s)
+
+    def _post(self, http: httpx.Client, key: str, body: Body) -> list[int] | str:
+        """The sequences, or why there are none."""
+        with self._turn:
+            self.in_flight += 1
+        try:
+            reply = http.post(
+                f"{self.url}/v1/collections/{COLLECTION}/messages",
+                json=body,
+                headers={"Idempotency-Key": key},
+            )
+        except httpx.HTTPError as error:
+            return type(error).__name__
+        finally:
+            with self._turn:
+                self.in_flight -= 1
+        if reply.status_code == 202:
+            return [message["sequence"] for message in reply.json()["messages"]]
+        assert reply.status_code in PASSING, f"{reply.status_code} {reply.text}"
+        return str(reply.status_code)
