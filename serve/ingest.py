@@ -1,8 +1,8 @@
 """The ingest worker: leases collections, walks their messages in, commits behind the fence.
 
-State between steps is rows; a step that dies costs repeated model calls and nothing else. After a
-death or a failure the messages concerned are taken one by one, each attempt counted before it
-begins: the one that is deadly ends in quarantine, and its collection goes on.
+State between steps is rows; a step that dies costs repeated model calls and nothing else. After
+two deaths or failures in a row the messages concerned are taken one by one, each attempt counted
+before it begins: the one that is deadly ends in quarantine, and its collection goes on.
 """
 
 import asyncio
@@ -140,7 +140,7 @@ class IngestWorker:
         return committed
 
     async def _failed(self, group: Sequence[Lease], error: Exception) -> None:
-        """The other collections of the round go on; these are stepped with care next time."""
+        """The other collections of the round go on; these are stepped with care the second time."""
         reason = f"{type(error).__name__}: {error}"
         log.warning("a step of %d collections failed: %s", len(group), reason)
         await asyncio.to_thread(self._store.fail, group, reason)

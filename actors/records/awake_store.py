@@ -47,7 +47,7 @@ class SqlAwakeStore:
 
         Tenants take turns, the longest waiting first; so do the collections of each. Due:
         accepted messages, an unmet flush, or open messages idle for ``idle_s``. One whose last
-        worker died is to be stepped with care.
+        two workers died or failed is to be stepped with care.
         """
         due = _due(now, idle_s=idle_s, ttl_s=ttl_s).limit(limit)
         with reading(
@@ -70,10 +70,10 @@ class SqlAwakeStore:
         self._change_held(leases, _FREE)
 
     def fail(self, leases: Sequence[Lease], reason: str) -> None:
-        """Marks those still held as failed, so that their next steps are taken with care."""
+        """Marks those still held as failed; the second time their steps are taken with care."""
         with writing(self._engine, EVERY_TENANT) as connection:
             for lease in leases:
-                values = {"failure": reason, **_careful(connection, lease.scope)}
+                values = {"failure": reason, **_marked(connection, lease.scope)}
                 connection.execute(update(table).where(_is_held(lease)).values(values))
 
     def claim(self, lease: Lease, ids: Sequence[MessageId]) -> dict[MessageId, int] | None:
@@ -210,13 +210,16 @@ def _take(
         "expires_at": expires_at,
     }
     if row.worker is not None:  # nobody gave it back: that worker died, or is taken for dead
-        values |= {"failure": None, **_careful(connection, scope)}
+        values |= {"failure": None, **_marked(connection, scope)}
     connection.execute(update(table).where(in_scope(table, scope)).values(values))
     return Lease(scope=scope, worker=worker, epoch=row.epoch + 1, waiting=row.waiting)
 
 
-def _careful(connection: Connection, scope: Scope) -> dict[str, Any]:
+def _marked(connection: Connection, scope: Scope) -> dict[str, Any]:
     """The marks of a collection whose last step did not end well.
+
+    Machines go down and are replaced far more often than a message is deadly, and care is slow: so
+    the first time is forgiven, and from the second in a row on steps are taken with care.
 
     A step holds at most so many accepted messages, and all that was in windows and buffers.
     """
@@ -229,4 +232,6 @@ def _careful(connection: Connection, scope: Scope) -> dict[str, Any]:
         .limit(1)
     )
     through = connection.execute(query).scalar() or row.last_sequence
-    return {"takeovers": table.c.takeovers + 1, "careful_through": through}
+    is_second = table.c.takeovers > 0
+    careful = case((is_second, through), else_=table.c.careful_through)
+    return {"takeovers": table.c.takeovers + 1, "careful_through": careful}

@@ -96,7 +96,8 @@ class AwakeStore(Protocol):
 
         Tenants take turns, the longest waiting first; so do the collections of each. Due:
         accepted messages, an unmet flush, or open messages idle for ``idle_s``. One whose last
-        worker died is to be stepped with care. A clock that was set back holds nothing up.
+        two workers died or failed is to be stepped with care. A clock that was set back holds
+        nothing up.
         """
         ...
 
@@ -109,7 +110,7 @@ class AwakeStore(Protocol):
         ...
 
     def fail(self, leases: Sequence[Lease], reason: str) -> None:
-        """Marks those still held as failed, so that their next steps are taken with care."""
+        """Marks those still held as failed; the second time their steps are taken with care."""
         ...
 
     def claim(self, lease: Lease, ids: Sequence[MessageId]) -> dict[MessageId, int] | None:
@@ -129,7 +130,7 @@ class AwakeStore(Protocol):
         """What the next step of the collection starts from; at most ``limit`` accepted messages,
         or about so many in windows where a flush finds none accepted.
 
-        Only one of them while the first lies where a worker died or failed.
+        Only one of them while the first lies where workers died or failed.
         """
         ...
 

@@ -289,8 +289,33 @@ def test_a_crash_between_load_and_commit_loses_nothing(records: Records, scope: 
 
     again = load(records, heir)
     assert not before.is_careful
-    assert again.is_careful
-    assert again.accepted == before.accepted[:1]
+    assert not again.is_careful
+    assert again.accepted == before.accepted
+
+
+def test_after_a_second_crash_in_a_row_steps_are_taken_with_care(
+    records: Records, scope: Scope
+) -> None:
+    say(records, scope, "one", "二")
+    take(records, "dead")
+    take(records, "dead as well", now=LATER)
+
+    [heir] = take(records, "heir", now=LATER + timedelta(minutes=10))
+
+    state = load(records, heir)
+    assert state.is_careful
+    assert [message.content for message in state.accepted] == ["one"]
+
+
+def test_a_commit_between_two_crashes_parts_them(records: Records, scope: Scope) -> None:
+    say(records, scope, "one", "二")
+    take(records, "dead")
+    [heir] = take(records, "heir", now=LATER)
+    records.awake.commit(heir, AwakeCommit(start_step=0), now=LATER)
+
+    [next_heir] = take(records, "next heir", now=LATER + timedelta(minutes=10))
+
+    assert not load(records, next_heir).is_careful
 
 
 def test_the_longest_waiting_collection_comes_first(records: Records, scope: Scope) -> None:
@@ -553,13 +578,14 @@ def test_a_lost_lease_counts_no_attempt(records: Records, scope: Scope) -> None:
     assert records.awake.claim(lease, [first]) == {first: 1}
 
 
-def test_a_failed_step_is_followed_by_careful_ones_that_know_why(
+def test_two_failed_steps_are_followed_by_careful_ones_that_know_why(
     records: Records, scope: Scope
 ) -> None:
     say(records, scope, "one", "two", "three")
-    [lease] = take(records)
-    records.awake.fail([lease], "ModelError: 没有回答")
-    records.awake.release([lease])
+    for _ in range(2):
+        [lease] = take(records)
+        records.awake.fail([lease], "ModelError: 没有回答")
+        records.awake.release([lease])
     say(records, scope, "four")
     [lease] = take(records)
 
