@@ -49,8 +49,11 @@ class Place:
         found = Database(url=f"sqlite:///{self.home.path / 'records.sqlite'}")
         self.database = database or found
         stores = {"records": database.url, "records_owner": database.owner} if database else {}
-        application = {"name": "slowwave", "import_path": "serve.app:build"}
-        application |= {"args": {**args, "stores": stores}}
+        application = {
+            "name": "slowwave",
+            "import_path": "serve.app:build",
+            "args": {**args, "stores": stores},
+        }
         self._config = folder / "chaos.yaml"
         self._config.write_text(yaml.safe_dump({"applications": [application]}))
 

@@ -113,8 +113,14 @@ async def walk_in(stores: list[Records], clock: JumpingClock) -> None:
     for part, jump in enumerate(JUMPS):
         await asyncio.to_thread(say, front, clock, part)
         # A worker that dies now holds a lease that must run out all the same.
-        options = {"limit": 1, "now": clock.now(), "ttl_s": TTL_S, "idle_s": IDLE_S}
-        await asyncio.to_thread(front.awake.lease, f"dead-{part}", **options)
+        await asyncio.to_thread(
+            front.awake.lease,
+            f"dead-{part}",
+            limit=1,
+            now=clock.now(),
+            ttl_s=TTL_S,
+            idle_s=IDLE_S,
+        )
         await asyncio.sleep(0.3)
         clock.jump(jump)
         await asyncio.sleep(0.3)

@@ -1,6 +1,7 @@
 """A disk without room: what cannot be kept is refused, what was acknowledged stays."""
 
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,7 +28,7 @@ PAGE = "x" * 100_000
 
 
 @pytest.fixture
-def place(tmp_path: Path, is_full: bool) -> Place:
+def place(tmp_path: Path, is_full: bool) -> Iterator[Place]:
     with small_disk(tmp_path, mebibytes=160) as disk:
         place = Place(tmp_path, stand_ins(), home=disk / "home")
         with standing(place):
