@@ -165,5 +165,5 @@ def test_no_request_reaches_a_neighbour(place: Place, request: pytest.FixtureReq
     assert watch.wrong == [], "\n\n".join(watch.wrong[:10])
     assert state(place, THEIRS) == before
     assert share >= 0.3
-    if sent >= 1000:
+    if sent >= 5000:  # fewer may by chance miss a route, such as that which erases the tenant
         assert granted_to_tenants(place) <= set(watch.granted)
