@@ -47,7 +47,7 @@ def proxy_variables(folder: Path, ports: Ports) -> dict[str, str]:
         **_PATIENCE,
         **_WATCH,
         "RAY_SERVE_ENABLE_HA_PROXY": "1",
-        "RAY_SERVE_HAPROXY_BINARY_PATH": str(_narrowed(binary, folder / "haproxy")),
+        "RAY_SERVE_HAPROXY_BINARY_PATH": str(proxy_script(binary, folder / "haproxy")),
         "RAY_SERVE_HAPROXY_NBTHREAD": "2",
         "RAY_SERVE_HAPROXY_CONFIG_FILE_LOC": str(folder / "haproxy.cfg"),
         "RAY_SERVE_HAPROXY_SOCKET_PATH": str(folder / "a.sock"),
@@ -58,6 +58,13 @@ def proxy_variables(folder: Path, ports: Ports) -> dict[str, str]:
         "RAY_SERVE_HAPROXY_LOG_TARGET": str(folder / "l.sock"),
         **_port_variables(ports),
     }
+
+
+def proxy_script(binary: Path, script: Path) -> Path:
+    """``script``, which changes the file that Ray has written and becomes the binary."""
+    script.write_text(_SCRIPT.format(binary=binary, starting=_STARTING), encoding="utf-8")
+    script.chmod(0o700)
+    return script
 
 
 def _port_variables(ports: Ports) -> dict[str, str]:
@@ -81,9 +88,3 @@ def _binary() -> Path | None:
     folders = list(package.submodule_search_locations or []) if package else []
     found = [path for folder in folders if (path := Path(folder) / "bin" / "haproxy").is_file()]
     return found[0] if found else None
-
-
-def _narrowed(binary: Path, script: Path) -> Path:
-    script.write_text(_SCRIPT.format(binary=binary, starting=_STARTING), encoding="utf-8")
-    script.chmod(0o700)
-    return script
