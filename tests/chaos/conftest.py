@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from chaos_place import Size
 
-SHORT = Size(tenants=20, messages=400, kills=6)
+SHORT = Size(tenants=20, messages=400, kills=5)
 FULL = Size(tenants=200, messages=5_000, kills=20)
 
 

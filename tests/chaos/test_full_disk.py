@@ -29,6 +29,8 @@ PAGE = "x" * 100_000
 
 @pytest.fixture
 def place(tmp_path: Path, is_full: bool) -> Iterator[Place]:
+    if not is_full:
+        pytest.skip("only in the full suite")
     with small_disk(tmp_path, mebibytes=160) as disk:
         place = Place(tmp_path, stand_ins(), home=disk / "home")
         with standing(place):
