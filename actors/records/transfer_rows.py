@@ -45,6 +45,7 @@ from actors.records.tables import (
 )
 from pipeline.errors import InputError
 from pipeline.messages import Scope
+from pipeline.storable import check_json, check_text
 
 PAGE = 500
 _LOCAL = {"ledger": {"id"}, "erasures": {"id", "within", "cleaned_at"}, "collections": {"origin"}}
@@ -169,7 +170,7 @@ def _meant(table: Table, column: Column[Any], value: object) -> object:
 def _parsed(column: Column[Any], value: object) -> object:
     kind = column.type
     if isinstance(kind, JSON):
-        _require_json(value)
+        check_json(value)
         return value
     if isinstance(kind, UtcDateTime):
         return _instant(datetime.fromisoformat(_text(value)))
@@ -183,7 +184,7 @@ def _parsed(column: Column[Any], value: object) -> object:
     if type(value) is not expected:
         raise ValueError(f"expected {expected.__name__}")
     if isinstance(value, str):
-        _require_storable(value)
+        check_text(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("expected a finite number")
     if type(value) is int and not -_limit(kind) <= value < _limit(kind):
@@ -200,28 +201,6 @@ def _instant(value: datetime) -> datetime:
 def _limit(kind: TypeEngine[Any]) -> int:
     """The first whole number that is too large for the column, on either database."""
     return 2**63 if isinstance(kind, BigInteger) else 2**31
-
-
-def _require_json(value: Any) -> None:
-    match value:
-        case str():
-            _require_storable(value)
-        case float() if not math.isfinite(value):
-            raise ValueError("expected a finite number")
-        case dict():
-            _require_json(list(value.items()))
-        case list() | tuple():
-            for part in value:
-                _require_json(part)
-        case _:
-            return
-
-
-def _require_storable(text: str) -> None:
-    """Raises ValueError for NUL and for lone surrogates."""
-    if "\x00" in text:
-        raise ValueError("expected no NUL")
-    text.encode()
 
 
 def _vector(stored: bytes) -> NDArray[np.float32]:

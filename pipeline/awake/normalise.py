@@ -5,14 +5,15 @@ Source: LightMem (arXiv 2510.18866), section 3.1; unlike it, one time parser ser
 messages of one instant keep their order by sequence, so no instants are made up.
 """
 
-import math
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from pipeline.errors import InputError
 from pipeline.messages import Json, NewMessage, Role
+from pipeline.storable import check_json, check_text
 from pipeline.text.dates import parse_time
 from pipeline.text.zones import zone_info
 
@@ -23,7 +24,6 @@ _ALIASES: Mapping[str, Role] = {
     **dict.fromkeys(("function", "tool_result", "tool_response"), Role.TOOL),
     "developer": Role.SYSTEM,
 }
-_DEEPEST = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ def _normalised(
     _require_text(raw.content, f"{place}.content")
     if raw.message_id is not None:
         _require_text(raw.message_id, f"{place}.message_id")
-    _require_plain(raw.metadata, f"{place}.metadata", depth=0)
+    _require(check_json, raw.metadata, f"{place}.metadata")
     said_at, said_in = _time(raw, zone, said_before, place)
     return NewMessage(
         conversation=conversation,
@@ -127,7 +127,7 @@ def _require_text(value: object, place: str) -> None:
         raise InputError(f"expected a text, got {_shown(value)}", field=place)
     if _is_blank(value):
         raise InputError(f"expected a text that is not empty, got {_shown(value)}", field=place)
-    _require_storable(value, place)
+    _require(check_text, value, place)
 
 
 def _is_blank(text: str) -> bool:
@@ -135,45 +135,12 @@ def _is_blank(text: str) -> bool:
     return all(sign.isspace() or unicodedata.category(sign) in ("Cf", "Cc") for sign in text)
 
 
-def _require_storable(text: str, place: str) -> None:
-    if (at := text.find("\0")) >= 0:
-        raise InputError(f"expected no NUL byte, got one at character {at}", field=place)
+def _require(check: Callable[[Any], None], value: object, place: str) -> None:
+    """Raises InputError that names the place where the check raises ValueError."""
     try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        code = f"U+{ord(text[error.start]):04X}"
-        raise InputError(
-            f"expected valid Unicode, got the lone surrogate {code} at character {error.start}",
-            field=place,
-        ) from None
-
-
-def _require_plain(value: object, place: str, *, depth: int) -> None:
-    """Refuses what a store cannot keep: other types, NaN, NUL, surrogates, bottomless nesting."""
-    if depth > _DEEPEST:
-        raise InputError(f"expected at most {_DEEPEST} levels of nesting, got more", field=place)
-    match value:
-        case str():
-            _require_storable(value, place)
-        case float() if not math.isfinite(value):
-            raise InputError(f"expected a finite number, got {value}", field=place)
-        case None | bool() | int() | float():
-            return
-        case Mapping():
-            _require_plain_mapping(value, place, depth)
-        case list() | tuple():
-            for item in value:
-                _require_plain(item, place, depth=depth + 1)
-        case _:
-            raise InputError(f"expected a JSON value, got {_shown(value)}", field=place)
-
-
-def _require_plain_mapping(value: Mapping[object, object], place: str, depth: int) -> None:
-    for key, item in value.items():
-        if not isinstance(key, str):
-            raise InputError(f"expected texts as keys, got {_shown(key)}", field=place)
-        _require_storable(key, place)
-        _require_plain(item, place, depth=depth + 1)
+        check(value)
+    except ValueError as error:
+        raise InputError(str(error), field=place) from error
 
 
 def _shown(value: object) -> str:

@@ -1,7 +1,5 @@
 """What requests may hold: checked for shape here, for meaning in the domain."""
 
-import math
-import re
 from typing import Annotated
 
 from pydantic import (
@@ -14,20 +12,14 @@ from pydantic import (
 )
 
 from pipeline.entries import Kind, Status
-
-_SURROGATES = re.compile("[\ud800-\udfff]")
-_DEEPEST = 32
-"""Levels of nesting that metadata may have."""
+from pipeline.storable import check_json, check_text
 
 HIGHEST = 2**63 - 1
 """The highest sequence that there can be."""
 
 
 def _clean(text: str) -> str:
-    if "\x00" in text:
-        raise ValueError("must not contain NUL")
-    if not text.isascii() and _SURROGATES.search(text):
-        raise ValueError("must be valid Unicode, without lone surrogates")
+    check_text(text)
     return text
 
 
@@ -38,28 +30,8 @@ def _time(value: object) -> object:
 
 
 def _clean_metadata(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """The value, if every text and number in it can be stored."""
-    _check_json(value, depth=_DEEPEST)
+    check_json(value)
     return value
-
-
-def _check_json(value: JsonValue, *, depth: int) -> None:
-    if depth < 0:
-        raise ValueError(f"must not be nested deeper than {_DEEPEST} levels")
-    match value:
-        case str():
-            _clean(value)
-        case float() if not math.isfinite(value):
-            raise ValueError(f"must hold finite numbers, got {value}")
-        case dict():
-            for key, part in value.items():
-                _clean(key)
-                _check_json(part, depth=depth - 1)
-        case list():
-            for part in value:
-                _check_json(part, depth=depth - 1)
-        case _:
-            return
 
 
 Time = Annotated[str | int | float | None, BeforeValidator(_time)]
