@@ -22,13 +22,16 @@ from serve.walk import Walk
 
 log = logging.getLogger("slowwave.ingest")
 
+_FIRST_STEP = 64
+"""Messages of a worker's first step, before it knows how fast its models are."""
+
 
 class _NotWritten(StoreError):
     """A step was made and the record store did not take it: no fault of its messages."""
 
 
-_FIRST_STEP = 64
-"""Messages of a worker's first step, before it knows how fast its models are."""
+class _NoProgress(SlowwaveError):
+    """A step moved nothing on; done again it would go on for ever."""
 
 
 class Follow(Protocol):
@@ -175,9 +178,9 @@ class IngestWorker:
         if worn:
             return await self._commit(lease, self._given_up(state, worn))
         commits = await self._walk.step({lease.scope: part.state}, last=part.last)
-        commit = replace(commits[lease.scope], flushed_through=None)
-        if commit.moves_on:  # otherwise its attempts stay counted: it must not go on for ever
-            commit = replace(commit, survived=part.messages)
+        commit = replace(commits[lease.scope], survived=part.messages, flushed_through=None)
+        if not commit.moves_on:
+            raise _NoProgress(f"a step of {len(part.messages)} messages moved none of them on")
         try:
             return await self._commit(lease, commit)
         except _NotWritten:
