@@ -12,6 +12,9 @@ R = TypeVar("R")
 
 _BUSY_S = 1.0
 
+MOST_TEXTS = 32
+"""Texts of one batch, unless the model asks for others."""
+
 
 @dataclass(slots=True, eq=False)
 class _Call(Generic[R]):
@@ -48,7 +51,7 @@ class Batcher(Generic[R]):
         self,
         run: Callable[[Hashable, Sequence[str]], Sequence[R]],
         *,
-        max_texts: int = 32,
+        max_texts: int = MOST_TEXTS,
         max_chars: int = 8_192,
         max_urgent: int = 2_000,
     ) -> None:

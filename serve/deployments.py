@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from pipeline.awake.segment import Rule
 from pipeline.ports import Purpose, Vectors
 from pipeline.state import Compressed
-from serve.batching import Batcher
+from serve.batching import MOST_TEXTS, Batcher
 from serve.handles import Handle, ServeModels
 from serve.loading import load_attention, load_compressor, load_embedder
 from serve.segmenting import Segmenting
+
+COMPRESSED_TEXTS = 2 * MOST_TEXTS
+"""The compressor cuts its own batches by tokens; twice the texts fill them with short messages."""
 
 
 class Embedder:
@@ -53,8 +56,7 @@ class Compressor:
 
     def __init__(self, *, model: str, models_dir: Path, threads: int) -> None:
         self._compressor = load_compressor(model, models_dir=models_dir, threads=threads)
-        # The model cuts its own batches by tokens; twice the texts fill them with short messages.
-        self._batcher: Batcher[Compressed] = Batcher(self._run, max_texts=64)
+        self._batcher: Batcher[Compressed] = Batcher(self._run, max_texts=COMPRESSED_TEXTS)
 
     def _run(self, rate: Hashable, texts: Sequence[str]) -> Sequence[Compressed]:
         return self._compressor.compress(texts, rate=cast(float, rate))

@@ -12,9 +12,12 @@ from actors.records.sql import chunks, in_scope, is_collection, upsert
 from actors.records.tables import collections, messages, quarantine, segments
 from pipeline.ids import MessageId, SegmentId
 from pipeline.messages import DONE, MessageState, Scope, Segment
-from pipeline.state import AwakeCommit
+from pipeline.state import AwakeCommit, Compressed
 
 States = dict[MessageId, MessageState]
+
+Cut = Mapping[MessageId, SegmentId]
+"""The new segment of each message that a step cuts off a window."""
 
 
 def write_step(
@@ -25,9 +28,10 @@ def write_step(
     Messages that no longer exist are passed over.
     """
     _add_segments(connection, scope, commit.segments, now)
-    before = _states(connection, scope, commit)
-    after = _moved(before, commit)
-    _write_messages(connection, scope, commit, before, after)
+    cut = {message.id: segment.id for segment in commit.segments for message in segment.messages}
+    before = _states(connection, scope, commit, cut)
+    after = _moved(before, commit, cut)
+    _write_messages(connection, scope, commit.compressed, cut, before, after)
     _update_messages(connection, scope, commit.survived, {"attempts": 0})
     _end_segments(connection, scope, commit.extracted, now)
     _write_quarantine(connection, scope, commit.quarantined, before, now)
@@ -65,9 +69,11 @@ def _update_messages(
         connection.execute(update(messages).where(*mine).values(values))
 
 
-def _states(connection: Connection, scope: Scope, commit: AwakeCommit) -> dict[MessageId, Row[Any]]:
+def _states(
+    connection: Connection, scope: Scope, commit: AwakeCommit, cut: Cut
+) -> dict[MessageId, Row[Any]]:
     """The present rows of every message that the step may move."""
-    ids = {*commit.compressed, *commit.quarantined, *_cut(commit)}
+    ids = {*commit.compressed, *commit.quarantined, *cut}
     wanted = (messages.c.id, messages.c.sequence, messages.c.state, messages.c.segment)
     places = [
         and_(in_scope(messages, scope), messages.c.id.in_(some)) for some in chunks(sorted(ids))
@@ -83,14 +89,8 @@ def _states(connection: Connection, scope: Scope, commit: AwakeCommit) -> dict[M
     return found
 
 
-def _cut(commit: AwakeCommit) -> dict[MessageId, SegmentId]:
-    """The new segment of each message that the step cuts off a window."""
-    return {message.id: segment.id for segment in commit.segments for message in segment.messages}
-
-
-def _moved(before: Mapping[MessageId, Row[Any]], commit: AwakeCommit) -> States:
+def _moved(before: Mapping[MessageId, Row[Any]], commit: AwakeCommit, cut: Cut) -> States:
     """Where each message that is not done yet stands after the step."""
-    cut = _cut(commit)
     extracted = set(commit.extracted)
     after: States = {}
     for message, row in before.items():
@@ -110,18 +110,18 @@ def _moved(before: Mapping[MessageId, Row[Any]], commit: AwakeCommit) -> States:
 def _write_messages(
     connection: Connection,
     scope: Scope,
-    commit: AwakeCommit,
+    compressed: Mapping[MessageId, Compressed],
+    cut: Cut,
     before: Mapping[MessageId, Row[Any]],
     after: States,
 ) -> None:
     """State and segment of every message that moves, with the text of those just compressed."""
-    cut = _cut(commit)
     fresh: list[dict[str, Any]] = []
     groups: dict[tuple[str, str | None], list[MessageId]] = {}
     for message, row in before.items():
         state = after.get(message, MessageState(row.state)).value
         segment = cut.get(message, row.segment)
-        kept = commit.compressed.get(message)
+        kept = compressed.get(message)
         if kept is not None:
             place = {"at": row.sequence, "reached": state, "cut": segment}
             fresh.append(place | {"kept": kept.text, "why": kept.fallback})

@@ -15,7 +15,7 @@ from actors.records.erased import (
 from actors.records.sql import find_collection
 from actors.records.tables import messages, tenants
 from pipeline.errors import InputError, NotFound
-from pipeline.messages import MessageState, Scope, TenantId
+from pipeline.messages import DONE, Scope, TenantId
 
 MOST_DAYS = 36_500
 """A century: what is to stay longer is kept for ever."""
@@ -24,7 +24,6 @@ BATCH = 500
 """Messages redacted in one transaction."""
 
 _SETTING = "retention_days"
-_DONE = (MessageState.EXTRACTED.value, MessageState.QUARANTINED.value)
 
 
 class SqlRetention:
@@ -108,7 +107,7 @@ def _old(connection: Connection, tenant: TenantId, before: datetime) -> dict[Sco
             messages.c.tenant == tenant,
             messages.c.redacted_at.is_(None),
             messages.c.accepted_at < before,
-            messages.c.state.in_(_DONE),
+            messages.c.state.in_([state.value for state in DONE]),
         )
         .order_by(messages.c.collection, messages.c.sequence)
         .limit(BATCH)

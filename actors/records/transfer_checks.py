@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
+from actors.records.awake_load import BUFFERED, EXTRACTED
 from actors.records.rows import entry_of, message_of, version_of
 from actors.records.sleep_rows import decision_of, ledger_row_of, run_of
 from actors.records.tombstones import MARKS
@@ -64,7 +65,7 @@ def _ledger_row(row: Any) -> None:
 
 
 def _segment(row: Any) -> None:
-    _require(row.state in ("buffered", "extracted"))
+    _require(row.state in (BUFFERED, EXTRACTED))
 
 
 _READERS: Mapping[str, Callable[[Any], object]] = {

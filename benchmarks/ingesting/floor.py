@@ -18,16 +18,16 @@ from pipeline.awake.turns import turns
 from pipeline.evaluate.report import Claim, at_least
 from pipeline.messages import TenantId
 from pipeline.recall.text import index_text_of
+from serve.batching import MOST_TEXTS
 from serve.client import Client
 from serve.commands.ingest import Form, read_threads
 from serve.commands.parcels import Thread, parcels
+from serve.deployments import COMPRESSED_TEXTS
 from serve.loading import load_compressor, load_embedder
 from serve.local.shipped import shipped
 from serve.settings import AppSettings, parse
 
 _ALL = 10_000
-_COMPRESSED, _EMBEDDED = 64, 32
-"""Texts of one batch, as the deployments have them."""
 
 
 def against_the_models(models_dir: Path) -> list[Claim]:
@@ -98,14 +98,14 @@ def _floor_s(settings: AppSettings, texts: _Texts) -> float:
     embedder = load_embedder(models.embedder, models_dir=where, threads=models.threads)
     assert models.compressor is not None
     compressor = load_compressor(models.compressor, models_dir=where, threads=models.threads)
-    embedder.embed(texts.written[:_EMBEDDED], purpose="passage")
-    compressor.compress(texts.said[:_COMPRESSED], rate=settings.compression.rate)
+    embedder.embed(texts.written[:MOST_TEXTS], purpose="passage")
+    compressor.compress(texts.said[:COMPRESSED_TEXTS], rate=settings.compression.rate)
     began = time.monotonic()
-    for some in _batches(texts.said, _COMPRESSED):
+    for some in _batches(texts.said, COMPRESSED_TEXTS):
         compressor.compress(some, rate=settings.compression.rate)
-    for some in _batches(texts.spoken, _EMBEDDED):
+    for some in _batches(texts.spoken, MOST_TEXTS):
         embedder.embed(some, purpose="topic")
-    for some in _batches(texts.written, _EMBEDDED):
+    for some in _batches(texts.written, MOST_TEXTS):
         embedder.embed(some, purpose="passage")
     return time.monotonic() - began
 
