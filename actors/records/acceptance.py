@@ -6,9 +6,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select, update
 
+from actors.records.bulk import insert_rows, upsert
 from actors.records.quotas import admit
 from actors.records.rows import message_of, message_values
-from actors.records.sql import chunks, find_collection, in_scope, is_collection, upsert
+from actors.records.sql import chunks, find_collection, in_scope, is_collection
 from actors.records.tables import (
     collections,
     conversations,
@@ -207,7 +208,7 @@ def _insert(
         for name, message in newest.items()
     ]
     upsert(connection, conversations, threads, changes=("last_sequence", "last_said_at"))
-    connection.execute(insert(messages), [place | message_values(message) for message in added])
+    insert_rows(connection, messages, [place | message_values(message) for message in added])
     changes = {
         "last_sequence": added[-1].sequence,
         "accepted": row.accepted + len(added),

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, Update, and_, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, Select, Update, and_, bindparam, select, update
 
 from actors.records.awake_load import BUFFERED, EXTRACTED
+from actors.records.bulk import insert_rows, upsert
 from actors.records.said import write_statements
-from actors.records.sql import chunks, in_scope, is_collection, upsert
+from actors.records.sql import chunks, in_scope, is_collection
 from actors.records.tables import collections, messages, quarantine, segments
 from pipeline.ids import MessageId, SegmentId
 from pipeline.messages import DONE, MessageState, Scope, Segment
@@ -58,7 +59,7 @@ def _add_segments(
         for segment in new
     ]
     if rows:
-        connection.execute(insert(segments), rows)
+        insert_rows(connection, segments, rows)
 
 
 def _update_messages(

@@ -1,7 +1,7 @@
 """Column types that mean the same on SQLite and PostgreSQL; knows nothing of tables."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,36 +17,42 @@ class UnstorableValue(InputError, DontWrapMixin):
     """A value that no column takes, said in our words and not in the driver's."""
 
 
+_BARE_CHARS = len("2025-03-01 10:00:00.000000")
+"""Without the offset."""
+
+
 class UtcDateTime(TypeDecorator[datetime]):
     """An instant, stored in UTC with microseconds; a naive datetime is refused."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+    def bind_processor(self, dialect: Dialect) -> Callable[[datetime | None], object] | None:
         """The instant in UTC; SQLite keeps it as sortable text without the offset."""
-        if value is None:
-            return None
-        return _bare(value) if dialect.name == "sqlite" else _in_utc(value)
+        return _to_text if dialect.name == "sqlite" else _to_utc
 
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+    def result_processor(
+        self, dialect: Dialect, coltype: object
+    ) -> Callable[[Any], datetime | None] | None:
         """The instant, timezone-aware, in UTC."""
-        if value is None or value.tzinfo is UTC:
-            return value
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        return _from_text if dialect.name == "sqlite" else _to_utc
 
 
-def _in_utc(value: datetime) -> datetime:
-    if value.tzinfo is UTC:
+def _to_utc(value: datetime | None) -> datetime | None:
+    if value is None or value.tzinfo is UTC:
         return value
     if value.utcoffset() is None:
         raise UnstorableValue(f"expected a time with a zone, got naive {value.isoformat()}")
     return value.astimezone(UTC)
 
 
-@lru_cache(maxsize=1_000)  # a row holds the same instant several times
-def _bare(value: datetime) -> datetime:
-    return _in_utc(value).replace(tzinfo=None)
+def _to_text(value: datetime | None) -> str | None:
+    instant = _to_utc(value)
+    return None if instant is None else instant.isoformat(" ", "microseconds")[:_BARE_CHARS]
+
+
+def _from_text(value: str | None) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(value + "+00:00")
 
 
 class HalfVector(TypeDecorator[NDArray[np.float32]]):

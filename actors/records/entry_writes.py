@@ -9,13 +9,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, insert, literal, select, update
+from sqlalchemy import ColumnElement, Connection, Select, insert, literal, select, update
 
+from actors.records.bulk import insert_rows
 from actors.records.rows import entry_values
-from actors.records.sql import is_collection
+from actors.records.sql import chunks, is_collection
 from actors.records.tables import collections, entries, entry_vectors, entry_versions, index_ops
 from pipeline.entries import Entry
+from pipeline.ids import EntryId
 from pipeline.messages import Scope
+
+_OWN = {"tenant", "collection", "version", "id", "new_at"}
+_SHARED = [column.name for column in entries.c if column.name not in _OWN]
+"""The columns that an entry and each of its versions share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,29 +43,44 @@ def write_entries(
     if not writes:
         return
     first = _count_writes(connection, scope, len(writes)) - len(writes) + 1
-    numbered = list(enumerate(writes, start=first))
     place: dict[str, Any] = {"tenant": scope.tenant, "collection": scope.collection}
-    shared = [place | entry_values(write.entry) for write in writes]
-    added = [
-        values | {"id": write.entry.id, "version": 1, "new_at": new_at}
-        for (new_at, write), values in zip(numbered, shared, strict=True)
-        if write.entry.version == 1
-    ]
-    if added:
-        connection.execute(insert(entries), added)
-    for (new_at, write), values in zip(numbered, shared, strict=True):
-        if write.entry.version > 1:
-            _replace(connection, scope, write.entry, values | {"new_at": new_at})
-    versions = [
-        values | {"entry": write.entry.id, "version": write.entry.version, "why": write.why}
-        for write, values in zip(writes, shared, strict=True)
-    ]
-    connection.execute(insert(entry_versions), versions)
+    added: list[dict[str, Any]] = []
+    for new_at, write in enumerate(writes, start=first):
+        values = entry_values(write.entry) | {"new_at": new_at}
+        if write.entry.version == 1:
+            added.append(place | values | {"id": write.entry.id, "version": 1})
+        else:
+            _replace(connection, scope, write.entry, values)
+    insert_rows(connection, entries, added)
+    _keep_versions(connection, scope, writes)
     _write_vectors(connection, place, writes, model)
-    ops = [
-        place | {"entry": write.entry.id, "created_at": write.entry.written_at} for write in writes
-    ]
-    connection.execute(insert(index_ops), ops)
+    _mark_for_index(connection, scope, writes)
+
+
+def _keep_versions(connection: Connection, scope: Scope, writes: Sequence[EntryWrite]) -> None:
+    """Copies the rows as they are now into their history."""
+    names = ["tenant", "collection", "entry", "version", *_SHARED, "why"]
+    for why in dict.fromkeys(write.why for write in writes):
+        mine = [write.entry.id for write in writes if write.why == why]
+        for some in chunks(mine):
+            now = _written(scope, some, literal(why))
+            connection.execute(insert(entry_versions).from_select(names, now))
+
+
+def _written(scope: Scope, some: Sequence[EntryId], why: ColumnElement[str]) -> Select[Any]:
+    of = entries.c
+    shared = [of[name] for name in _SHARED]
+    query = select(of.tenant, of.collection, of.id, of.version, *shared, why)
+    return query.where(of.tenant == scope.tenant, of.id.in_(some))
+
+
+def _mark_for_index(connection: Connection, scope: Scope, writes: Sequence[EntryWrite]) -> None:
+    of = entries.c
+    for some in chunks([write.entry.id for write in writes]):
+        written = select(of.tenant, of.collection, of.id, of.written_at)
+        mine = written.where(of.tenant == scope.tenant, of.id.in_(some))
+        names = ["tenant", "collection", "entry", "created_at"]
+        connection.execute(insert(index_ops).from_select(names, mine))
 
 
 def _count_writes(connection: Connection, scope: Scope, count: int) -> int:
@@ -94,8 +115,7 @@ def _write_vectors(
         for write in writes
         if write.vector is not None
     ]
-    if vectors:
-        connection.execute(insert(entry_vectors), vectors)
+    insert_rows(connection, entry_vectors, vectors)
     for write in writes:
         if write.vector is None:
             _carry_vectors(connection, place, write.entry)

@@ -15,9 +15,10 @@ from typing import Any, BinaryIO
 from sqlalchemy import ColumnElement, Connection, Engine, Table, insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
+from actors.records.bulk import upsert
 from actors.records.engine import writing
 from actors.records.export import FORMAT, VERSION
-from actors.records.sql import chunks, upsert
+from actors.records.sql import chunks
 from actors.records.tables import (
     collections,
     entries,

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, or_, select, update
 
+from actors.records.bulk import upsert
 from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.failures import retrying
-from actors.records.sql import upsert
 from actors.records.tables import keys, tenants
 from pipeline.errors import AccessError, Conflict, NotFound
 from pipeline.messages import TenantId

@@ -10,6 +10,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from actors.records.bulk import upsert
 from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.failures import retrying
 from actors.records.sleep_due import due_collections
@@ -17,7 +18,7 @@ from actors.records.sleep_rows import decision_of, decision_to_json, ledger_row_
 from actors.records.sleep_snapshot import read_snapshot
 from actors.records.sleep_undo import redo_run, undo_run
 from actors.records.sleep_write import record_items
-from actors.records.sql import chunks, in_scope, is_collection, upsert
+from actors.records.sql import chunks, in_scope, is_collection
 from actors.records.tables import collections, ledger, reply_cache, sleep_runs, tenants
 from actors.records.tombstones import erased_since
 from pipeline.entries import Decision

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from sqlalchemy import Connection, case, insert, select, update
 
+from actors.records.bulk import upsert
 from actors.records.erased import ERASED
 from actors.records.sleep_rows import (
     copy_vectors,
@@ -16,7 +17,7 @@ from actors.records.sleep_rows import (
     write_vector,
     write_version,
 )
-from actors.records.sql import find_collection, in_scope, is_collection, upsert
+from actors.records.sql import find_collection, in_scope, is_collection
 from actors.records.tables import collections, ledger, run_collections
 from actors.records.tombstones import erased_since
 from pipeline.entries import CURRENT, Decision, Delete, Entry, Ignore, Update

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Row, Table, and_, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from actors.records.tables import collections
 from pipeline.errors import NotFound
@@ -45,18 +44,3 @@ def find_collection(connection: Connection, scope: Scope, *, lock: bool = False)
     if row is None:
         raise NotFound(f"no collection {scope.collection!r}", field="collection")
     return row
-
-
-def upsert(
-    connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *, changes: Sequence[str]
-) -> None:
-    """Inserts the rows; where the primary key exists sets ``changes`` (none: leaves the row)."""
-    keys = [column.name for column in table.primary_key]
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    statement = dialect.insert(table)
-    if changes:
-        new = {name: statement.excluded[name] for name in changes}
-        statement = statement.on_conflict_do_update(index_elements=keys, set_=new)
-    else:
-        statement = statement.on_conflict_do_nothing(index_elements=keys)
-    connection.execute(statement, list(rows))

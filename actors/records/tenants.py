@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, insert, select, update
 
+from actors.records.bulk import upsert
 from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.failures import retrying
 from actors.records.keys import key_of
-from actors.records.sql import upsert
 from actors.records.tables import keys, tenants
 from pipeline.errors import Conflict, NotFound
 from pipeline.messages import TenantId
