@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, Update, and_, bindparam, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, select, update
 
 from actors.records.awake_load import BUFFERED, EXTRACTED
 from actors.records.bulk import insert_rows, upsert
 from actors.records.said import write_statements
-from actors.records.sql import chunks, in_scope, is_collection
+from actors.records.sql import among, chunks, in_place, in_scope, is_collection, place_of
 from actors.records.tables import collections, messages, quarantine, segments
 from pipeline.ids import MessageId, SegmentId
 from pipeline.messages import DONE, MessageState, Scope, Segment
@@ -19,6 +19,27 @@ States = dict[MessageId, MessageState]
 
 Cut = Mapping[MessageId, SegmentId]
 """The new segment of each message that a step cuts off a window."""
+
+_MOVED = select(messages.c.id, messages.c.sequence, messages.c.state, messages.c.segment)
+_BY_ID = _MOVED.where(in_place(messages), among(messages.c.id))
+_BY_SEGMENT = _MOVED.where(in_place(messages), among(messages.c.segment))
+
+_COMPRESS = (
+    update(messages)
+    .where(in_place(messages), messages.c.sequence == bindparam("at"))
+    .values(
+        state=bindparam("reached"),
+        segment=bindparam("cut"),
+        compressed=bindparam("kept"),
+        fallback=bindparam("why"),
+    )
+)
+
+_END = (
+    update(segments)
+    .where(in_place(segments), among(segments.c.id))
+    .values(state=EXTRACTED, extracted_at=bindparam("now"))
+)
 
 
 def write_step(
@@ -75,18 +96,14 @@ def _states(
 ) -> dict[MessageId, Row[Any]]:
     """The present rows of every message that the step may move."""
     ids = {*commit.compressed, *commit.quarantined, *cut}
-    wanted = (messages.c.id, messages.c.sequence, messages.c.state, messages.c.segment)
-    places = [
-        and_(in_scope(messages, scope), messages.c.id.in_(some)) for some in chunks(sorted(ids))
-    ]
-    places += [
-        and_(in_scope(messages, scope), messages.c.segment.in_(some))
-        for some in chunks(commit.extracted)
+    wanted: list[tuple[Select[Any], Sequence[str]]] = [
+        *((_BY_ID, some) for some in chunks(sorted(ids))),
+        *((_BY_SEGMENT, some) for some in chunks(commit.extracted)),
     ]
     found: dict[MessageId, Row[Any]] = {}
-    for mine in places:
-        query: Select[Any] = select(*wanted).where(mine)
-        found.update({MessageId(row.id): row for row in connection.execute(query)})
+    for query, some in wanted:
+        rows = connection.execute(query, place_of(scope) | {"some": some})
+        found.update({MessageId(row.id): row for row in rows})
     return found
 
 
@@ -129,31 +146,16 @@ def _write_messages(
         elif (state, segment) != (row.state, row.segment):
             groups.setdefault((state, segment), []).append(message)
     if fresh:
-        connection.execute(_compressing(scope), fresh)
+        connection.execute(_COMPRESS, [place_of(scope) | row for row in fresh])
     for (state, segment), ids in groups.items():
         _update_messages(connection, scope, ids, {"state": state, "segment": segment})
-
-
-def _compressing(scope: Scope) -> Update:
-    return (
-        update(messages)
-        .where(in_scope(messages, scope), messages.c.sequence == bindparam("at"))
-        .values(
-            state=bindparam("reached"),
-            segment=bindparam("cut"),
-            compressed=bindparam("kept"),
-            fallback=bindparam("why"),
-        )
-    )
 
 
 def _end_segments(
     connection: Connection, scope: Scope, extracted: Sequence[SegmentId], now: datetime
 ) -> None:
     for some in chunks(extracted):
-        mine = (in_scope(segments, scope), segments.c.id.in_(some))
-        values = {"state": EXTRACTED, "extracted_at": now}
-        connection.execute(update(segments).where(*mine).values(values))
+        connection.execute(_END, place_of(scope) | {"some": some, "now": now})
 
 
 def _write_quarantine(

@@ -4,10 +4,10 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, select, true
+from sqlalchemy import Connection, Row, Select, bindparam, select
 
 from actors.records.rows import message_of
-from actors.records.sql import chunks, in_scope
+from actors.records.sql import among, chunks, in_place, place_of
 from actors.records.tables import messages, segments
 from pipeline.ids import SegmentId
 from pipeline.messages import Message, MessageState, Scope, Segment
@@ -18,6 +18,20 @@ BUFFERED = "buffered"
 
 EXTRACTED = "extracted"
 """The state of a segment after its extraction."""
+
+_ORDERED = select(messages).where(in_place(messages)).order_by(messages.c.sequence)
+_IN_STATE = _ORDERED.where(messages.c.state == bindparam("state")).limit(bindparam("most"))
+_WINDOWED = _ORDERED.where(messages.c.state == MessageState.WINDOWED.value)
+_WINDOWED_OF = _WINDOWED.where(among(messages.c.conversation))
+
+_SEGMENTS = select(segments).where(in_place(segments)).order_by(segments.c.first_sequence)
+_BUFFERED_SEGMENTS = _SEGMENTS.where(segments.c.state == BUFFERED)
+_HELD = (
+    select(messages)
+    .where(in_place(messages), among(messages.c.segment))
+    .order_by(messages.c.segment, messages.c.sequence)
+)
+_OPEN = _HELD.where(messages.c.state == MessageState.SEGMENTED.value)
 
 
 def state_of(
@@ -78,8 +92,8 @@ def _is_beyond(row: Row[Any], accepted: Sequence[Message], through: int) -> bool
 def _in_state(
     connection: Connection, scope: Scope, state: MessageState, limit: int
 ) -> list[Message]:
-    query = _ordered(scope, messages.c.state == state.value).limit(limit)
-    return [message_of(row) for row in connection.execute(query)]
+    wanted = place_of(scope) | {"state": state.value, "most": limit}
+    return [message_of(row) for row in connection.execute(_IN_STATE, wanted)]
 
 
 def _is_doubtful(connection: Connection, scope: Scope, mark: Row[Any]) -> bool:
@@ -96,18 +110,14 @@ def _windowed(
     """Those in windows; without ``every`` only in windows that the accepted messages enter: the
     others are as they were when the last step left them.
     """
-    which = messages.c.state == MessageState.WINDOWED.value
+    place = place_of(scope)
     if every:
-        return [message_of(row) for row in connection.execute(_ordered(scope, which))]
+        return [message_of(row) for row in connection.execute(_WINDOWED, place)]
     found: list[Message] = []
     for some in chunks(sorted({message.conversation for message in accepted})):
-        query = _ordered(scope, which, messages.c.conversation.in_(some))
-        found += [message_of(row) for row in connection.execute(query)]
+        rows = connection.execute(_WINDOWED_OF, place | {"some": some})
+        found += [message_of(row) for row in rows]
     return sorted(found, key=lambda message: message.sequence)
-
-
-def _ordered(scope: Scope, *which: ColumnElement[bool]) -> Select[Any]:
-    return select(messages).where(in_scope(messages, scope), *which).order_by(messages.c.sequence)
 
 
 def _by_conversation(found: Sequence[Message]) -> dict[str, tuple[Message, ...]]:
@@ -118,41 +128,29 @@ def _by_conversation(found: Sequence[Message]) -> dict[str, tuple[Message, ...]]
 
 
 def _buffered(connection: Connection, scope: Scope) -> tuple[Segment, ...]:
-    rows = _segment_rows(connection, scope, segments.c.state == BUFFERED)
-    is_open = messages.c.state == MessageState.SEGMENTED.value
-    return _with_messages(connection, scope, rows, is_open)
+    rows = connection.execute(_BUFFERED_SEGMENTS, place_of(scope)).all()
+    return _with_messages(connection, scope, rows, _OPEN)
 
 
 def segments_of(connection: Connection, scope: Scope) -> tuple[Segment, ...]:
     """All segments of the collection with their messages, by first sequence."""
-    return _with_messages(connection, scope, _segment_rows(connection, scope, true()), true())
-
-
-def _segment_rows(
-    connection: Connection, scope: Scope, which: ColumnElement[bool]
-) -> Sequence[Row[Any]]:
-    query = select(segments).where(in_scope(segments, scope), which)
-    return connection.execute(query.order_by(segments.c.first_sequence)).all()
+    rows = connection.execute(_SEGMENTS, place_of(scope)).all()
+    return _with_messages(connection, scope, rows, _HELD)
 
 
 def _with_messages(
-    connection: Connection, scope: Scope, rows: Sequence[Row[Any]], which: ColumnElement[bool]
+    connection: Connection, scope: Scope, rows: Sequence[Row[Any]], query: Select[Any]
 ) -> tuple[Segment, ...]:
-    held = _by_segment(connection, scope, [row.id for row in rows], which)
+    held = _by_segment(connection, scope, [row.id for row in rows], query)
     return tuple(_segment(row, held[row.id]) for row in rows if row.id in held)
 
 
 def _by_segment(
-    connection: Connection, scope: Scope, ids: Sequence[str], which: ColumnElement[bool]
+    connection: Connection, scope: Scope, ids: Sequence[str], query: Select[Any]
 ) -> dict[str, list[Message]]:
     found: dict[str, list[Message]] = {}
     for some in chunks(ids):
-        query = (
-            select(messages)
-            .where(in_scope(messages, scope), messages.c.segment.in_(some), which)
-            .order_by(messages.c.segment, messages.c.sequence)
-        )
-        for row in connection.execute(query):
+        for row in connection.execute(query, place_of(scope) | {"some": some}):
             found.setdefault(row.segment, []).append(message_of(row))
     return found
 

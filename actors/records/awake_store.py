@@ -11,6 +11,7 @@ from sqlalchemy import (
     Row,
     Select,
     and_,
+    bindparam,
     case,
     func,
     or_,
@@ -22,13 +23,19 @@ from actors.records.awake_commit import write_step
 from actors.records.awake_load import state_of
 from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.failures import retrying
-from actors.records.sql import find_collection, in_scope
+from actors.records.sql import find_collection, in_place, in_scope, place_of
 from actors.records.tables import collections, messages
 from actors.records.tables import leases as table
 from pipeline.awake.shares import MOST_IN_STEP
 from pipeline.ids import MessageId
 from pipeline.messages import MessageState, Scope, TenantId
 from pipeline.state import AwakeCommit, AwakeState, Lease
+
+_MARK = select(table).where(in_place(table))
+_HELD = _MARK.where(
+    table.c.epoch == bindparam("of_epoch"), table.c.worker == bindparam("of_worker")
+).with_for_update()
+_WENT_WELL = update(table).where(in_place(table), table.c.takeovers > 0).values(takeovers=0)
 
 _FREE = {"worker": None, "heartbeat_at": None, "expires_at": None}
 
@@ -94,8 +101,7 @@ class SqlAwakeStore:
     ) -> dict[MessageId, int] | None:
         mine = (in_scope(messages, lease.scope), messages.c.id.in_(ids))
         with writing(self._engine, lease.scope.tenant) as connection:
-            held = select(table).where(_is_held(lease)).with_for_update()
-            if connection.execute(held).first() is None:
+            if connection.execute(_HELD, _held(lease)).first() is None:
                 return None
             count = {"attempts": messages.c.attempts + more}
             connection.execute(update(messages).where(*mine).values(count))
@@ -116,7 +122,7 @@ class SqlAwakeStore:
         """
         with reading(self._engine, lease.scope.tenant) as connection:
             row = find_collection(connection, lease.scope)
-            mark = connection.execute(select(table).where(in_scope(table, lease.scope))).one()
+            mark = connection.execute(_MARK, place_of(lease.scope)).one()
             is_idle = abs(now - row.last_accepted_at) >= timedelta(seconds=idle_s)
             return state_of(connection, lease.scope, row, mark=mark, limit=limit, is_idle=is_idle)
 
@@ -127,14 +133,13 @@ class SqlAwakeStore:
         identical to an active entry (text, speaker, kind) adds its sources to that entry.
         """
         with writing(self._engine, lease.scope.tenant) as connection:
-            held = select(table).where(_is_held(lease)).with_for_update()
-            if connection.execute(held).first() is None:
+            if connection.execute(_HELD, _held(lease)).first() is None:
                 return False
             row = find_collection(connection, lease.scope, lock=True)
             if row.step != commit.start_step:
                 return False
             write_step(connection, lease.scope, row, commit, now=now)
-            connection.execute(update(table).where(_is_held(lease)).values(takeovers=0))
+            connection.execute(_WENT_WELL, place_of(lease.scope))
             return True
 
     def _change_held(self, wanted: Sequence[Lease], values: dict[str, Any]) -> list[Lease]:
@@ -145,6 +150,11 @@ class SqlAwakeStore:
                 if connection.execute(statement).rowcount:
                     held.append(lease)
         return [lease for lease in wanted if lease in held]
+
+
+def _held(lease: Lease) -> dict[str, Any]:
+    """The parameters of ``_HELD``."""
+    return place_of(lease.scope) | {"of_epoch": lease.epoch, "of_worker": lease.worker}
 
 
 def _is_held(lease: Lease) -> ColumnElement[bool]:

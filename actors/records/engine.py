@@ -46,8 +46,15 @@ def open_engine(url: str) -> Engine:
     return _open_sqlite(target) if target.get_backend_name() == "sqlite" else _open_postgres(target)
 
 
-_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 """Texts inside JSON stay as they were said, so that a search of the bytes finds them."""
+
+
+def _to_json(value: object) -> str:
+    """Most columns of JSON hold an empty list or mapping; those need no encoder."""
+    if value == {}:
+        return "{}"
+    return "[]" if value == [] else _encode(value)
 
 
 def _target(url: str) -> URL:
@@ -67,7 +74,7 @@ def _open_sqlite(target: URL) -> Engine:
     _hide(Path(str(target.database)))
     engine = create_engine(
         target,
-        json_serializer=_JSON,
+        json_serializer=_to_json,
         pool_size=10,
         max_overflow=90,
         connect_args={"timeout": BUSY_TIMEOUT_S, "check_same_thread": False},
@@ -103,7 +110,7 @@ def _open_postgres(target: URL) -> Engine:
     try:
         engine = create_engine(
             target.set(query={"connect_timeout": str(CONNECT_TIMEOUT_S), **target.query}),
-            json_serializer=_JSON,
+            json_serializer=_to_json,
             pool_size=10,
             max_overflow=20,
         ).execution_options(**{_GATE: nullcontext()})

@@ -9,19 +9,45 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Select, insert, literal, select, update
+from sqlalchemy import Connection, Text, bindparam, insert, literal, select, update
 
 from actors.records.bulk import insert_rows
 from actors.records.rows import entry_values
-from actors.records.sql import chunks, is_collection
+from actors.records.sql import among, chunks, in_place, place_of
 from actors.records.tables import collections, entries, entry_vectors, entry_versions, index_ops
 from pipeline.entries import Entry
-from pipeline.ids import EntryId
 from pipeline.messages import Scope
 
 _OWN = {"tenant", "collection", "version", "id", "new_at"}
 _SHARED = [column.name for column in entries.c if column.name not in _OWN]
 """The columns that an entry and each of its versions share."""
+
+_THESE = (in_place(entries), among(entries.c.id))
+
+_KEEP = insert(entry_versions).from_select(
+    ["tenant", "collection", "entry", "version", *_SHARED, "why"],
+    select(
+        *(entries.c[name] for name in ("tenant", "collection", "id", "version", *_SHARED)),
+        bindparam("reason", type_=Text),
+    ).where(*_THESE),
+)
+
+_MARK = insert(index_ops).from_select(
+    ["tenant", "collection", "entry", "created_at"],
+    select(*(entries.c[name] for name in ("tenant", "collection", "id", "written_at"))).where(
+        *_THESE
+    ),
+)
+
+_COUNT = (
+    update(collections)
+    .where(
+        collections.c.tenant == bindparam("of_tenant"),
+        collections.c.name == bindparam("of_collection"),
+    )
+    .values(writes=collections.c.writes + bindparam("count"))
+    .returning(collections.c.writes)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,38 +85,19 @@ def write_entries(
 
 def _keep_versions(connection: Connection, scope: Scope, writes: Sequence[EntryWrite]) -> None:
     """Copies the rows as they are now into their history."""
-    names = ["tenant", "collection", "entry", "version", *_SHARED, "why"]
     for why in dict.fromkeys(write.why for write in writes):
         mine = [write.entry.id for write in writes if write.why == why]
         for some in chunks(mine):
-            now = _written(scope, some, literal(why))
-            connection.execute(insert(entry_versions).from_select(names, now))
-
-
-def _written(scope: Scope, some: Sequence[EntryId], why: ColumnElement[str]) -> Select[Any]:
-    of = entries.c
-    shared = [of[name] for name in _SHARED]
-    query = select(of.tenant, of.collection, of.id, of.version, *shared, why)
-    return query.where(of.tenant == scope.tenant, of.id.in_(some))
+            connection.execute(_KEEP, place_of(scope) | {"some": some, "reason": why})
 
 
 def _mark_for_index(connection: Connection, scope: Scope, writes: Sequence[EntryWrite]) -> None:
-    of = entries.c
     for some in chunks([write.entry.id for write in writes]):
-        written = select(of.tenant, of.collection, of.id, of.written_at)
-        mine = written.where(of.tenant == scope.tenant, of.id.in_(some))
-        names = ["tenant", "collection", "entry", "created_at"]
-        connection.execute(insert(index_ops).from_select(names, mine))
+        connection.execute(_MARK, place_of(scope) | {"some": some})
 
 
 def _count_writes(connection: Connection, scope: Scope, count: int) -> int:
-    statement = (
-        update(collections)
-        .where(is_collection(scope))
-        .values(writes=collections.c.writes + count)
-        .returning(collections.c.writes)
-    )
-    return int(connection.execute(statement).scalar_one())
+    return int(connection.execute(_COUNT, place_of(scope) | {"count": count}).scalar_one())
 
 
 def _replace(connection: Connection, scope: Scope, entry: Entry, values: Mapping[str, Any]) -> None:

@@ -9,12 +9,17 @@ from sqlalchemy import Connection, select
 from actors.records.entry_writes import EntryWrite, write_entries
 from actors.records.revision import first_version, said_again
 from actors.records.rows import entry_of
-from actors.records.sql import chunks, in_scope
+from actors.records.sql import among, chunks, in_place, place_of
 from actors.records.tables import entries
 from pipeline.entries import Entry, Status, Writer
 from pipeline.ids import EntryId, identity
 from pipeline.messages import Scope
 from pipeline.state import StoredStatement
+
+_ACTIVE = select(entries).where(
+    in_place(entries), among(entries.c.identity), entries.c.status == Status.ACTIVE.value
+)
+_TAKEN = select(entries.c.id).where(in_place(entries), among(entries.c.id))
 
 
 def write_statements(
@@ -71,12 +76,8 @@ def _active(connection: Connection, scope: Scope, wanted: Sequence[str]) -> dict
     """Per identity the oldest active entry; sorted here, so that SQLite takes the right index."""
     found: list[tuple[Entry, str]] = []
     for some in chunks(wanted):
-        query = select(entries).where(
-            in_scope(entries, scope),
-            entries.c.identity.in_(some),
-            entries.c.status == Status.ACTIVE.value,
-        )
-        found.extend((entry_of(row), row.identity) for row in connection.execute(query))
+        rows = connection.execute(_ACTIVE, place_of(scope) | {"some": some})
+        found.extend((entry_of(row), row.identity) for row in rows)
     newest_first = sorted(found, key=lambda one: (one[0].order, one[0].id), reverse=True)
     return {said: entry for entry, said in newest_first}
 
@@ -84,6 +85,6 @@ def _active(connection: Connection, scope: Scope, wanted: Sequence[str]) -> dict
 def _taken(connection: Connection, scope: Scope, wanted: Sequence[EntryId]) -> set[EntryId]:
     found: set[EntryId] = set()
     for some in chunks(wanted):
-        query = select(entries.c.id).where(in_scope(entries, scope), entries.c.id.in_(some))
-        found.update(EntryId(entry) for entry in connection.execute(query).scalars())
+        rows = connection.execute(_TAKEN, place_of(scope) | {"some": some})
+        found.update(EntryId(entry) for entry in rows.scalars())
     return found

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, and_, select
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, bindparam, select
 
 from actors.records.tables import collections
 from pipeline.errors import NotFound
@@ -26,9 +26,33 @@ def in_scope(table: Table, scope: Scope) -> ColumnElement[bool]:
     return and_(table.c.tenant == scope.tenant, table.c.collection == scope.collection)
 
 
+def in_place(table: Table) -> ColumnElement[bool]:
+    """The same for a statement that is built once and gets its scope from ``place_of``."""
+    return and_(
+        table.c.tenant == bindparam("of_tenant"), table.c.collection == bindparam("of_collection")
+    )
+
+
+def place_of(scope: Scope) -> dict[str, Any]:
+    """The scope as parameters of ``in_place``."""
+    return {"of_tenant": scope.tenant, "of_collection": scope.collection}
+
+
+def among(column: ColumnElement[Any], name: str = "some") -> ColumnElement[bool]:
+    """That a column holds one of the values given as a parameter of that name."""
+    return column.in_(bindparam(name, expanding=True))
+
+
 def is_collection(scope: Scope) -> ColumnElement[bool]:
     """That a row of ``collections`` is the one of the scope."""
     return and_(collections.c.tenant == scope.tenant, collections.c.name == scope.collection)
+
+
+_FIND = select(collections).where(
+    collections.c.tenant == bindparam("of_tenant"),
+    collections.c.name == bindparam("of_collection"),
+)
+_FIND_LOCKED = _FIND.with_for_update()
 
 
 def find_collection(connection: Connection, scope: Scope, *, lock: bool = False) -> Row[Any]:
@@ -39,8 +63,7 @@ def find_collection(connection: Connection, scope: Scope, *, lock: bool = False)
     Raises:
         NotFound: the tenant has no such collection.
     """
-    query = select(collections).where(is_collection(scope))
-    row = connection.execute(query.with_for_update() if lock else query).first()
+    row = connection.execute(_FIND_LOCKED if lock else _FIND, place_of(scope)).first()
     if row is None:
         raise NotFound(f"no collection {scope.collection!r}", field="collection")
     return row

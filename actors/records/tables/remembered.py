@@ -12,6 +12,7 @@ from sqlalchemy import (
     Integer,
     Table,
     Text,
+    text,
 )
 
 from actors.records.columns import COUNTER, HalfVector, UtcDateTime, counter, required
@@ -72,7 +73,13 @@ entry_versions = Table(
     required("why", Text),
     Column("run", Text),
     ForeignKeyConstraint(["tenant", "entry"], ["entries.tenant", "entries.id"]),
-    Index(None, "tenant", "run"),
+    Index(
+        None,
+        "tenant",
+        "run",
+        sqlite_where=text("run IS NOT NULL"),
+        postgresql_where=text("run IS NOT NULL"),
+    ),
 )
 
 entry_vectors = Table(

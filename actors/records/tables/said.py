@@ -82,7 +82,14 @@ messages = Table(
     UniqueConstraint("tenant", "id"),
     UniqueConstraint("tenant", "collection", "conversation", "external_id"),
     Index(None, "tenant", "collection", "state", "sequence"),
-    Index(None, "tenant", "collection", "segment"),
+    Index(
+        None,
+        "tenant",
+        "collection",
+        "segment",
+        sqlite_where=text("segment IS NOT NULL"),
+        postgresql_where=text("segment IS NOT NULL"),
+    ),
 )
 
 segments = Table(

@@ -338,7 +338,12 @@ def upgrade() -> None:
         unique=False,
     )
     op.create_index(
-        op.f("ix_messages_tenant_collection_segment"), "messages", ["tenant", "collection", "segment"], unique=False
+        op.f("ix_messages_tenant_collection_segment"),
+        "messages",
+        ["tenant", "collection", "segment"],
+        unique=False,
+        sqlite_where=sa.text("segment IS NOT NULL"),
+        postgresql_where=sa.text("segment IS NOT NULL"),
     )
     op.create_table(
         "quarantine",
@@ -529,7 +534,12 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant", "entry", "version", name=op.f("pk_entry_versions")),
     )
     op.create_index(
-        op.f("ix_entry_versions_tenant_run"), "entry_versions", ["tenant", "run"], unique=False
+        op.f("ix_entry_versions_tenant_run"),
+        "entry_versions",
+        ["tenant", "run"],
+        unique=False,
+        sqlite_where=sa.text("run IS NOT NULL"),
+        postgresql_where=sa.text("run IS NOT NULL"),
     )
     op.create_table(
         "entry_vectors",
