@@ -80,7 +80,7 @@ class FakeEmbedder:
         self._dim = dim
         self._model = model
         self._calls = calls or FakeCalls()
-        self._known: dict[str, Vectors] = {}
+        self._directions = _Directions(dim)
         self.calls = 0
 
     @property
@@ -96,22 +96,33 @@ class FakeEmbedder:
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
         """``(len(texts), dim)``, L2-normalised; the purpose makes no difference."""
         self.calls += 1
-        vectors = np.zeros((len(texts), self._dim), dtype=np.float32)
         with self._calls.running():
-            for row, text in enumerate(texts):
-                tokens = fake_tokens(text.casefold()) or [""]
-                vectors[row] = np.add.reduce([self._direction(token) for token in tokens])
+            vectors = self._sums([fake_tokens(text.casefold()) or [""] for text in texts])
         unit: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-9)
         return unit
 
-    def _direction(self, token: str) -> Vectors:
-        if token not in self._known:
-            if len(self._known) >= _KNOWN_TOKENS:
-                self._known.clear()
-            seed = int.from_bytes(hashlib.sha256(token.encode()).digest()[:8])
-            drawn = np.random.default_rng(seed).standard_normal(self._dim)
-            self._known[token] = drawn.astype(np.float32)
-        return self._known[token]
+    def _sums(self, bags: Sequence[list[str]]) -> Vectors:
+        sums = np.zeros((len(bags), self._dim), dtype=np.float32)
+        for row, bag in enumerate(bags):
+            drawn = np.concatenate([self._directions[token] for token in bag])
+            np.add.reduce(drawn.reshape(-1, self._dim), out=sums[row])
+        return sums
+
+
+class _Directions(dict[str, Vectors]):
+    """Token to direction, drawn when it is first asked for; not too many are kept."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self._dim = dim
+
+    def __missing__(self, token: str) -> Vectors:
+        if len(self) >= _KNOWN_TOKENS:
+            self.clear()
+        seed = int.from_bytes(hashlib.sha256(token.encode()).digest()[:8])
+        drawn = np.random.default_rng(seed).standard_normal(self._dim).astype(np.float32)
+        self[token] = drawn
+        return drawn
 
 
 class FakeCompressor:

@@ -28,12 +28,12 @@ def check_json(value: object, *, deepest: int = DEEPEST) -> None:
     match value:
         case str():
             check_text(value)
+        case dict() | Mapping():
+            _check_mapping(value, deepest - 1)
         case float() if not math.isfinite(value):
             raise ValueError(f"expected a finite number, got {value}")
         case None | bool() | int() | float():
             return
-        case Mapping():
-            _check_mapping(value, deepest - 1)
         case list() | tuple():
             for item in value:
                 check_json(item, deepest=deepest - 1)

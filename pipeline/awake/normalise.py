@@ -66,7 +66,11 @@ def normalise(
     messages: list[NewMessage] = []
     said_at = previous_said_at or now
     for message in raw:
-        messages.append(_normalised(message, conversation, zone, said_at))
+        try:
+            messages.append(_normalised(message, conversation, zone, said_at))
+        except InputError as error:
+            place = f"messages[{message.index}].{error.field}"
+            raise InputError(error.message, field=place) from error
         said_at = messages[-1].said_at
     return messages
 
@@ -74,17 +78,17 @@ def normalise(
 def _normalised(
     raw: RawMessage, conversation: str, zone: str | None, said_before: datetime
 ) -> NewMessage:
-    place = f"messages[{raw.index}]"
-    role = _role(raw.role, f"{place}.role")
-    _require_text(raw.content, f"{place}.content")
+    """Raises InputError; its field is the one of the message."""
+    role = _role(raw.role)
+    _require_text(raw.content, "content")
     if raw.message_id is not None:
-        _require_text(raw.message_id, f"{place}.message_id")
-    _require(check_json, raw.metadata, f"{place}.metadata")
-    said_at, said_in = _time(raw, zone, said_before, place)
+        _require_text(raw.message_id, "message_id")
+    _require(check_json, raw.metadata, "metadata")
+    said_at, said_in = _time(raw, zone, said_before)
     return NewMessage(
         conversation=conversation,
         role=role,
-        speaker=_speaker(raw.speaker, role, f"{place}.speaker"),
+        speaker=_speaker(raw.speaker, role),
         content=raw.content,
         said_at=said_at,
         zone=said_in,
@@ -94,53 +98,50 @@ def _normalised(
     )
 
 
-def _role(value: object, place: str) -> Role:
+def _role(value: object) -> Role:
     role = _ALIASES.get(value.strip().lower()) if isinstance(value, str) else None
     if role is None:
         expected = "user, assistant, system or tool"
-        raise InputError(f"expected the role {expected}, got {_shown(value)}", field=place)
+        raise InputError(f"expected the role {expected}, got {_shown(value)}", field="role")
     return role
 
 
-def _speaker(value: str | None, role: Role, place: str) -> str:
+def _speaker(value: str | None, role: Role) -> str:
     """The name given, else the role."""
     if value is None or (isinstance(value, str) and _is_blank(value)):
         return role.value
-    _require_text(value, place)
+    _require_text(value, "speaker")
     return value.strip()
 
 
-def _time(
-    raw: RawMessage, zone: str | None, said_before: datetime, place: str
-) -> tuple[datetime, str]:
+def _time(raw: RawMessage, zone: str | None, said_before: datetime) -> tuple[datetime, str]:
     own = zone if raw.zone is None else raw.zone
-    try:
-        if raw.said_at is not None:
-            return parse_time(raw.said_at, zone=own)
-        return said_before, "UTC" if own is None else zone_info(own)[1]
-    except InputError as error:
-        raise InputError(error.message, field=f"{place}.{error.field}") from error
+    if raw.said_at is not None:
+        return parse_time(raw.said_at, zone=own)
+    return said_before, "UTC" if own is None else zone_info(own)[1]
 
 
-def _require_text(value: object, place: str) -> None:
+def _require_text(value: object, field: str) -> None:
     if not isinstance(value, str):
-        raise InputError(f"expected a text, got {_shown(value)}", field=place)
+        raise InputError(f"expected a text, got {_shown(value)}", field=field)
     if _is_blank(value):
-        raise InputError(f"expected a text that is not empty, got {_shown(value)}", field=place)
-    _require(check_text, value, place)
+        raise InputError(f"expected a text that is not empty, got {_shown(value)}", field=field)
+    _require(check_text, value, field)
 
 
 def _is_blank(text: str) -> bool:
     """Whether nothing would be seen: white space and invisible signs only."""
+    if text[:1].isalnum():
+        return False
     return all(sign.isspace() or unicodedata.category(sign) in ("Cf", "Cc") for sign in text)
 
 
-def _require(check: Callable[[Any], None], value: object, place: str) -> None:
-    """Raises InputError that names the place where the check raises ValueError."""
+def _require(check: Callable[[Any], None], value: object, field: str) -> None:
+    """Raises InputError that names the field where the check raises ValueError."""
     try:
         check(value)
     except ValueError as error:
-        raise InputError(str(error), field=place) from error
+        raise InputError(str(error), field=field) from error
 
 
 def _shown(value: object) -> str:

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from pipeline.errors import InputError
 
-_CONTEXT_TURNS = 2
-
 
 class Rule(StrEnum):
     """Which turns can begin a topic; all need low similarity as well.
@@ -69,18 +67,27 @@ def _likeness(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     side, which a single short reply does not sway.
     """
     neighbours = np.sum(vectors[1:] * vectors[:-1], axis=1)
-    around = [
-        _cosine(vectors[max(0, i - _CONTEXT_TURNS) : i], vectors[i : i + _CONTEXT_TURNS])
-        for i in range(1, len(vectors))
-    ]
+    around = _around(vectors)
     likeness: NDArray[np.float32] = (neighbours + np.array(around, dtype=np.float32)) / 2
     return likeness
 
 
-def _cosine(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
-    left, right = before.sum(axis=0), after.sum(axis=0)
-    norm = float(np.linalg.norm(left) * np.linalg.norm(right))
-    return float(left @ right) / max(norm, 1e-9)
+def _around(vectors: NDArray[np.float32]) -> list[float]:
+    """Per cut the cosine of the means of two turns on either side; one turn at the ends."""
+    if len(vectors) < 2:
+        return []
+    before = [vectors[0], *(vectors[:-2] + vectors[1:-1])]
+    after = [*(vectors[1:-1] + vectors[2:]), vectors[-1]]
+    pairs = zip(before, map(_norm, before), after, map(_norm, after), strict=True)
+    return [
+        float(left @ right) / max(float(left_norm * right_norm), 1e-9)
+        for left, left_norm, right, right_norm in pairs
+    ]
+
+
+def _norm(vector: NDArray[np.float32]) -> np.float32:
+    norm: np.float32 = np.sqrt(vector @ vector)
+    return norm
 
 
 def _is_valley(values: NDArray[np.float32], i: int) -> bool:

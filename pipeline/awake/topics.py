@@ -18,6 +18,8 @@ from pipeline.text.stems import stem
 _HAN_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 _LATIN = re.compile(r"[^\W\d_]{3,}(?:['’-][^\W\d_]+)*")
 _NOISE = re.compile(r"```.*?(?:```|\Z)|https?://\S+|\S+@\S+|@\w+", re.DOTALL)
+_NOISE_SIGNS = ("```", "http", "@")
+"""One of them is in all noise: looking for it first is quicker."""
 _COMMON = (
     "the and but for not you your yours his her hers its our ours their theirs him she they them "
     "this that these those there here what when where which who whom whose why how all any both "
@@ -50,7 +52,9 @@ _PAIR_BONUS = 2.5
 
 def topic_label(texts: Sequence[str], *, terms: int = 3) -> str:
     """Up to ``terms`` telling terms in the order they were said; empty where none is telling."""
-    text = _NOISE.sub(" ", "\n".join(texts))
+    text = "\n".join(texts)
+    if any(sign in text for sign in _NOISE_SIGNS):
+        text = _NOISE.sub(" ", text)
     is_chinese = language(text) == "zh"
     found = list(_chinese(text) if is_chinese else _others(text))
     weights: defaultdict[str, float] = defaultdict(float)
@@ -95,28 +99,31 @@ def _rarity(word: str) -> float:
 
 def _others(text: str) -> Iterator[tuple[str, float]]:
     """Words, and pairs of neighbours that come more than once, in their most common spelling."""
-    words = list(_LATIN.finditer(text))
-    telling = [m for m in words if m.group().casefold() not in _COMMON_WORDS]
-    stems = [stem(match.group().casefold()) for match in telling]
-    spelling = _spellings(stems, [m.group() for m in telling])
-    for match, root in zip(telling, stems, strict=True):
-        is_name = match.group()[0].isupper() and not _opens_sentence(text, match.start())
+    found = [(match.group(), match.start()) for match in _LATIN.finditer(text)]
+    folded = [word.casefold() for word, _ in found]
+    telling = [each for each, low in zip(found, folded, strict=True) if low not in _COMMON_WORDS]
+    stems = [stem(low) for low in folded if low not in _COMMON_WORDS]
+    spelling = _spellings(stems, [word for word, _ in telling])
+    for (word, start), root in zip(telling, stems, strict=True):
+        is_name = word[0].isupper() and not _opens_sentence(text, start)
         yield spelling[root], _NAME_BONUS if is_name else 1.0
     pairs = Counter(
-        text[a.start() : b.end()]
-        for a, b in itertools.pairwise(telling)
-        if text[a.end() : b.start()] == " "
+        f"{first} {second}"
+        for (first, start), (second, next_start) in itertools.pairwise(telling)
+        if text[start + len(first) : next_start] == " "
     )
     yield from ((pair, _PAIR_BONUS * count) for pair, count in pairs.items() if count > 1)
 
 
 def _spellings(stems: Sequence[str], words: Sequence[str]) -> dict[str, str]:
-    counts: dict[str, Counter[str]] = {}
-    for root, word in zip(stems, words, strict=True):
-        counts.setdefault(root, Counter())[word] += 1
-    return {root: seen.most_common(1)[0][0] for root, seen in counts.items()}
+    best: dict[str, tuple[int, str]] = {}
+    for (root, word), count in Counter(zip(stems, words, strict=True)).items():
+        if root not in best or count > best[root][0]:
+            best[root] = count, word
+    return {root: word for root, (_, word) in best.items()}
 
 
 def _opens_sentence(text: str, start: int) -> bool:
-    before = text[:start].rstrip(" \"'“‘(*->•")
-    return not before or before[-1] in ".!?。！？\n:："
+    while start and text[start - 1] in " \"'“‘(*->•":
+        start -= 1
+    return not start or text[start - 1] in ".!?。！？\n:："

@@ -8,8 +8,7 @@ Knows nothing of entries or of the index.
 import hashlib
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 from pipeline.state import SparseVector
@@ -34,6 +33,9 @@ _ASCII = rf"[a-z](?:\+\+|\#)(?![a-z0-9])|[a-z0-9]+(?:[{_JOINED}]+[a-z0-9]+)*"
 _LATIN = re.compile(_ASCII, re.IGNORECASE)
 _HAS_KANA = re.compile(f"[{_KANA}]")
 _FOLDED_MARKS = re.compile(f"[{_MARKS}]")
+_SHORT_RUN = 4
+"""Characters of a Chinese run that is likely to come again, as 年 does in every date."""
+
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _SCHEME = re.compile(r"^(?:[a-z]+://)?(?:www\.)?", re.IGNORECASE)
 _PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -65,20 +67,24 @@ def terms(text: str) -> list[str]:
         return [term for run in _LATIN.findall(text) for term in _latin(run)]
     folded = _fold(text)
     japanese = _HAS_KANA.search(folded) is not None
-    found: list[str] = []
-    for match in _runs().finditer(folded):
-        found += _terms_of(str(match.lastgroup), match.group(), japanese=japanese)
-    return found
+    return [
+        term
+        for match in _runs().finditer(folded)
+        for term in _terms_of(match.lastgroup, match.group(), japanese=japanese)
+    ]
 
 
 def sparse_passage(text: str) -> SparseVector:
     """The saturated term frequencies of an indexed text (BM25 without the IDF)."""
     found = terms(text)
     norm = K1 * (1.0 - B + B * len(found) / AVERAGE_TERMS)
-    weights: dict[int, float] = {}
-    for term, count in Counter(found).items():
-        weights[_index(term)] = round(count * (K1 + 1.0) / (count + norm), 6)
-    return _sparse(weights)
+    counts: dict[str, int] = {}
+    for term in found:
+        counts[term] = counts.get(term, 0) + 1
+    weights = {
+        count: round(count * (K1 + 1.0) / (count + norm), 6) for count in set(counts.values())
+    }
+    return _sparse({_index(term): weights[count] for term, count in counts.items()})
 
 
 def sparse_query(text: str) -> SparseVector:
@@ -92,7 +98,7 @@ def _query_weight(term: str) -> float:
 
 def _sparse(weights: dict[int, float]) -> SparseVector:
     indices = tuple(sorted(weights))
-    return SparseVector(indices=indices, values=tuple(weights[index] for index in indices))
+    return SparseVector(indices=indices, values=tuple(map(weights.__getitem__, indices)))
 
 
 @lru_cache(maxsize=200_000)
@@ -116,21 +122,21 @@ def _runs() -> re.Pattern[str]:
     )
     foreign = f"[^\\W_a-zA-Z0-9{_HAN}{_KANA}{_UNSPACED}{_HANGUL}]"
     return re.compile(
-        f"(?P<word>[a-z0-9]*{foreign}(?:{foreign}|[a-z0-9{marks}\u200c\u200d])*)"
+        f"(?P<word>[a-z0-9]*+{foreign}(?:{foreign}|[a-z0-9{marks}\u200c\u200d])*)"
         f"|(?P<latin>{_ASCII})|(?P<han>[{_HAN}]+)|(?P<kana>[{_KANA}]+)"
         f"|(?P<hangul>[{_HANGUL}]+)|(?P<unspaced>[{_UNSPACED}]+)",
         re.IGNORECASE,
     )
 
 
-def _terms_of(script: str, run: str, *, japanese: bool) -> list[str]:
+def _terms_of(script: str | None, run: str, *, japanese: bool) -> Iterable[str]:
     match script:
         case "latin":
-            return list(_latin(run))
+            return _latin(run)
         case "han" if not japanese:
-            return list(_chinese(run))
+            return _short_chinese(run) if len(run) <= _SHORT_RUN else _chinese(run)
         case "word":
-            return [run.casefold()]
+            return (run.casefold(),)
         case _:
             return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
@@ -138,6 +144,8 @@ def _terms_of(script: str, run: str, *, japanese: bool) -> list[str]:
 @lru_cache(maxsize=100_000)
 def _latin(run: str) -> tuple[str, ...]:
     """A word's stem, or a compound whole, by its places (host, path) and by its atoms."""
+    if run.isalnum():
+        return _atom(run)
     if _THOUSANDS.fullmatch(run):
         return (run.replace(",", ""),)
     bare = _SCHEME.sub("", run)
@@ -179,6 +187,11 @@ def _chinese(run: str) -> Iterator[str]:
         if len(before) == len(word) == 1 and not _STOP_HAN & {before, word}:
             yield before + word
         yield from _parts(word)
+
+
+@lru_cache(maxsize=100_000)
+def _short_chinese(run: str) -> tuple[str, ...]:
+    return tuple(_chinese(run))
 
 
 @lru_cache(maxsize=100_000)

@@ -117,8 +117,10 @@ def _read(value: str | int | float, zone: tzinfo) -> datetime:
 
 
 def _plain(found: re.Match[str], value: object, zone: tzinfo) -> datetime:
-    own = _own_zone(found[2], value) if found[2] else zone
     try:
+        if found[2] == "Z":
+            return datetime.fromisoformat(found[0])
+        own = _own_zone(found[2], value) if found[2] else zone
         return datetime.fromisoformat(found[1]).replace(tzinfo=own)
     except ValueError as error:
         raise _refused(value) from error
