@@ -10,6 +10,7 @@ from sqlalchemy import (
     Engine,
     Row,
     Select,
+    Update,
     and_,
     bindparam,
     case,
@@ -32,12 +33,29 @@ from pipeline.messages import MessageState, Scope, TenantId
 from pipeline.state import AwakeCommit, AwakeState, Lease
 
 _MARK = select(table).where(in_place(table))
-_HELD = _MARK.where(
-    table.c.epoch == bindparam("of_epoch"), table.c.worker == bindparam("of_worker")
-).with_for_update()
+_IS_HELD = and_(
+    in_place(table),
+    table.c.epoch == bindparam("of_epoch"),
+    table.c.worker == bindparam("of_worker"),
+)
+_HELD = select(table).where(_IS_HELD).with_for_update()
+_EXTEND = (
+    update(table)
+    .where(_IS_HELD)
+    .values(heartbeat_at=bindparam("beat"), expires_at=bindparam("until"))
+)
+_TAKE = (
+    update(table)
+    .where(in_place(table))
+    .values(
+        epoch=bindparam("new_epoch"),
+        worker=bindparam("taken_by"),
+        heartbeat_at=bindparam("beat"),
+        expires_at=bindparam("until"),
+    )
+)
+_RELEASE = update(table).where(_IS_HELD).values(worker=None, heartbeat_at=None, expires_at=None)
 _WENT_WELL = update(table).where(in_place(table), table.c.takeovers > 0).values(takeovers=0)
-
-_FREE = {"worker": None, "heartbeat_at": None, "expires_at": None}
 
 
 @retrying
@@ -56,32 +74,34 @@ class SqlAwakeStore:
         accepted messages, an unmet flush, or open messages idle for ``idle_s``. One whose last
         two workers died or failed is to be stepped with care.
         """
-        due = _due(now, idle_s=idle_s, ttl_s=ttl_s).limit(limit)
+        long = timedelta(seconds=idle_s)
+        when = {"now": now, "long_ago": now - long, "long_ahead": now + long, "most": limit}
+        when["ahead"] = now + timedelta(seconds=ttl_s)
         with reading(
             self._engine, EVERY_TENANT
         ) as connection:  # an idle poll must not hold up the writers
-            if connection.execute(due).first() is None:
+            if connection.execute(_DUE, when).first() is None:
                 return []
         with writing(self._engine, EVERY_TENANT) as connection:
-            rows = connection.execute(due.with_for_update(of=table, skip_locked=True)).all()
+            rows = connection.execute(_TO_TAKE, when).all()
             expires_at = now + timedelta(seconds=ttl_s)
             return [_take(connection, row, worker, now, expires_at) for row in rows]
 
     def heartbeat(self, leases: Sequence[Lease], *, now: datetime, ttl_s: float) -> list[Lease]:
         """Extends the leases still held and returns those."""
-        values = {"heartbeat_at": now, "expires_at": now + timedelta(seconds=ttl_s)}
-        return self._change_held(leases, values)
+        values = {"beat": now, "until": now + timedelta(seconds=ttl_s)}
+        return self._change_held(leases, _EXTEND, values)
 
     def release(self, leases: Sequence[Lease]) -> None:
         """Gives them back; one already lost is no error."""
-        self._change_held(leases, _FREE)
+        self._change_held(leases, _RELEASE, {})
 
     def fail(self, leases: Sequence[Lease], reason: str) -> None:
         """Marks those still held as failed; the second time their steps are taken with care."""
         with writing(self._engine, EVERY_TENANT) as connection:
             for lease in leases:
                 values = {"failure": reason, **_marked(connection, lease.scope)}
-                connection.execute(update(table).where(_is_held(lease)).values(values))
+                connection.execute(update(table).where(_IS_HELD).values(values), _held(lease))
 
     def claim(self, lease: Lease, ids: Sequence[MessageId]) -> dict[MessageId, int] | None:
         """Counts an attempt for each message before it is touched, and returns all of them so far.
@@ -142,52 +162,46 @@ class SqlAwakeStore:
             connection.execute(_WENT_WELL, place_of(lease.scope))
             return True
 
-    def _change_held(self, wanted: Sequence[Lease], values: dict[str, Any]) -> list[Lease]:
+    def _change_held(
+        self, wanted: Sequence[Lease], change: Update, values: dict[str, Any]
+    ) -> list[Lease]:
         held: list[Lease] = []
         with writing(self._engine, EVERY_TENANT) as connection:
             for lease in sorted(wanted, key=lambda one: (one.scope.tenant, one.scope.collection)):
-                statement = update(table).where(_is_held(lease)).values(values)
-                if connection.execute(statement).rowcount:
+                if connection.execute(change, _held(lease) | values).rowcount:
                     held.append(lease)
         return [lease for lease in wanted if lease in held]
 
 
 def _held(lease: Lease) -> dict[str, Any]:
-    """The parameters of ``_HELD``."""
+    """The parameters of ``_IS_HELD``."""
     return place_of(lease.scope) | {"of_epoch": lease.epoch, "of_worker": lease.worker}
 
 
-def _is_held(lease: Lease) -> ColumnElement[bool]:
-    return and_(
-        in_scope(table, lease.scope),
-        table.c.epoch == lease.epoch,
-        table.c.worker == lease.worker,
-    )
-
-
-def _due(now: datetime, *, idle_s: float, ttl_s: float) -> Select[Any]:
+def _due() -> Select[Any]:
     """Leases that nobody holds over collections with work; tenants take turns, oldest work first.
 
     Whether a lease is free is asked twice: PostgreSQL looks again at the row it locks, not at the
     rows that were ranked.
     """
-    is_free = _is_free(now, ttl_s)
-    work = _ranked(now, idle_s).where(is_free).subquery()
+    work = _ranked().where(_is_free()).subquery()
     of_work = and_(work.c.tenant == table.c.tenant, work.c.name == table.c.collection)
     return (
         select(table, work.c.waiting)
         .join_from(table, work, of_work)
-        .where(is_free)
+        .where(_is_free())
         .order_by(work.c.turn, work.c.since, work.c.tenant, work.c.name)
+        .limit(bindparam("most"))
     )
 
 
-def _ranked(now: datetime, idle_s: float) -> Select[Any]:
+def _ranked() -> Select[Any]:
     """Collections with work and their leases; ``turn`` counts those of a tenant, oldest first."""
     of = collections.c
-    long = timedelta(seconds=idle_s)
     # As far in the future means that the clock was set back: nothing may wait until it is then.
-    is_idle = or_(of.last_accepted_at <= now - long, of.last_accepted_at >= now + long)
+    is_idle = or_(
+        of.last_accepted_at <= bindparam("long_ago"), of.last_accepted_at >= bindparam("long_ahead")
+    )
     is_flush_unmet = of.flush_requested > of.flushed
     since = func.coalesce(of.waiting_since, of.last_accepted_at)
     waiting = case((of.accepted > 0, of.accepted), else_=of.pending).label("waiting")
@@ -200,28 +214,28 @@ def _ranked(now: datetime, idle_s: float) -> Select[Any]:
     )
 
 
-def _is_free(now: datetime, ttl_s: float) -> ColumnElement[bool]:
+def _is_free() -> ColumnElement[bool]:
     """Never taken, run out, or last held further in the future than clocks of machines differ.
 
     The clock was set back then. A holder that lives is fenced off, or beats before it is looked at.
     """
-    is_set_back = table.c.heartbeat_at > now + timedelta(seconds=ttl_s)
-    return or_(table.c.expires_at.is_(None), table.c.expires_at <= now, is_set_back)
+    is_set_back = table.c.heartbeat_at > bindparam("ahead")
+    return or_(table.c.expires_at.is_(None), table.c.expires_at <= bindparam("now"), is_set_back)
+
+
+_DUE = _due()
+_TO_TAKE = _DUE.with_for_update(of=table, skip_locked=True)
 
 
 def _take(
     connection: Connection, row: Row[Any], worker: str, now: datetime, expires_at: datetime
 ) -> Lease:
     scope = Scope(tenant=TenantId(row.tenant), collection=row.collection)
-    values = {
-        "epoch": row.epoch + 1,
-        "worker": worker,
-        "heartbeat_at": now,
-        "expires_at": expires_at,
-    }
     if row.worker is not None:  # nobody gave it back: that worker died, or is taken for dead
-        values |= {"failure": None, **_marked(connection, scope)}
-    connection.execute(update(table).where(in_scope(table, scope)).values(values))
+        marks = {"failure": None, **_marked(connection, scope)}
+        connection.execute(update(table).where(in_scope(table, scope)).values(marks))
+    taken = {"taken_by": worker, "new_epoch": row.epoch + 1, "beat": now, "until": expires_at}
+    connection.execute(_TAKE, place_of(scope) | taken)
     return Lease(scope=scope, worker=worker, epoch=row.epoch + 1, waiting=row.waiting)
 
 
