@@ -34,7 +34,7 @@ class _Call(Generic[R]):
             self.future.set_exception(error)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _Ticket(Generic[R]):
     call: _Call[R]
     place: int

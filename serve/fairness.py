@@ -7,6 +7,7 @@ from bisect import bisect_left, insort
 from collections import Counter, deque
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -31,13 +32,15 @@ class Batch(Generic[T]):
 
 @dataclass(slots=True, eq=False)
 class _Waiting(Generic[T]):
+    """A text in its line; ``place`` is its size and the number of its arrival."""
+
     text: Text[T]
-    number: int
+    place: tuple[int, int]
     is_taken: bool = False
 
-    @property
-    def place(self) -> tuple[int, int]:
-        return self.text.size, self.number
+
+_size = attrgetter("size")
+_place = attrgetter("place")
 
 
 @dataclass(slots=True, eq=False)
@@ -94,7 +97,9 @@ class _Lane(Generic[T]):
 
     def add(self, waiting: _Waiting[T], *, group: Hashable, turn: int) -> None:
         owner = waiting.text.owner
-        line = self.lines.setdefault((group, owner), _Line(group=group, owner=owner, served=turn))
+        line = self.lines.get((group, owner))
+        if line is None:
+            line = self.lines[group, owner] = _Line(group=group, owner=owner, served=turn)
         line.add(waiting)
         self.waiting[owner] += 1
 
@@ -147,7 +152,7 @@ class FairQueue(Generic[T]):
         lane = self._urgent if is_urgent else self._patient
         for text in sorted(texts, key=_size):
             self._number += 1
-            waiting = _Waiting(text=text, number=self._number)
+            waiting = _Waiting(text=text, place=(text.size, self._number))
             lane.add(waiting, group=group, turn=self._turn)
 
     def next(self) -> Batch[T]:
@@ -193,14 +198,6 @@ class FairQueue(Generic[T]):
             room, chars = room - 1, chars - found.text.size
             turns.append((line, near))
         return list(taken.items())
-
-
-def _place(waiting: _Waiting[T]) -> tuple[int, int]:
-    return waiting.place
-
-
-def _size(text: Text[T]) -> int:
-    return text.size
 
 
 def _served(line: _Line[T]) -> int:

@@ -51,13 +51,17 @@ class AsyncIndex(Protocol):
         ...
 
 
-def drain(index: VectorIndex, outbox: Outbox, *, limit: int = 256) -> int:
-    """Takes the oldest ``limit`` changes into the index; returns how many entries that were."""
+def drain(index: VectorIndex, outbox: Outbox, *, limit: int = 256) -> bool:
+    """Takes the oldest ``limit`` changes into the index; whether there may be more."""
     items = outbox.pending(limit=limit)
+    if not items:
+        return False
     index.upsert([point for item in items for point in points(item)])
-    index.delete([gone for item in items for gone in item.removed])
+    removed = [gone for item in items for gone in item.removed]
+    if removed:
+        index.delete(removed)
     outbox.done(items)
-    return len(items)
+    return sum(len(item.ids) for item in items) >= limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +95,8 @@ class IndexKeeper:
         self._is_running = False
         self._after: EntryKey | None = None
 
-    def follow(self) -> int:
-        """Takes some of what is pending; 0 when nothing is left."""
+    def follow(self) -> bool:
+        """Takes some of what is pending; whether there may be more."""
         return drain(self.index, self._outbox)
 
     def ask_rebuild(self) -> Ticket:

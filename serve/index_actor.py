@@ -35,8 +35,8 @@ class IndexActor:
         """As VectorIndex.search."""
         return self._keeper.index.search(queries)
 
-    def follow(self) -> int:
-        """Takes some of what is pending; 0 when nothing is left. Searches pass in between."""
+    def follow(self) -> bool:
+        """Takes some of what is pending; whether there may be more. Searches pass in between."""
         return self._keeper.follow()
 
     def count(self, scope: Scope | None = None) -> int:
