@@ -4,12 +4,20 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, select, update
 
 from actors.records.bulk import insert_rows, upsert
 from actors.records.quotas import admit
 from actors.records.rows import message_of, message_values
-from actors.records.sql import chunks, find_collection, in_scope, is_collection
+from actors.records.sql import (
+    among,
+    chunks,
+    find_collection,
+    in_place,
+    in_scope,
+    is_in_place,
+    place_of,
+)
 from actors.records.tables import (
     collections,
     conversations,
@@ -25,6 +33,24 @@ from pipeline.messages import Message, NewMessage, Scope
 
 _External = tuple[str, str]
 """A conversation and the caller's id of a message in it."""
+
+_REPLY = select(idempotency).where(in_place(idempotency), idempotency.c.key == bindparam("named"))
+_KNOWN = select(messages).where(
+    in_place(messages),
+    messages.c.conversation == bindparam("said_in"),
+    among(messages.c.external_id),
+)
+_ADVANCE = (
+    update(collections)
+    .where(is_in_place())
+    .values(
+        last_sequence=bindparam("last"),
+        accepted=bindparam("to_walk"),
+        pending=bindparam("open"),
+        last_accepted_at=bindparam("at"),
+        waiting_since=bindparam("since"),
+    )
+)
 
 
 def collection_to_fill(connection: Connection, scope: Scope, now: datetime) -> Row[Any]:
@@ -60,8 +86,7 @@ def earlier_reply(
     connection: Connection, scope: Scope, key: str, body: str
 ) -> list[Message] | None:
     """What the key was answered with, None for a new one. Raises Conflict on another body."""
-    query = select(idempotency).where(in_scope(idempotency, scope), idempotency.c.key == key)
-    row = connection.execute(query).first()
+    row = connection.execute(_REPLY, place_of(scope) | {"named": key}).first()
     if row is None:
         return None
     if row.body_digest != body:
@@ -75,16 +100,15 @@ def remember_reply(
     connection: Connection, scope: Scope, key: str, body: str, reply: list[int], now: datetime
 ) -> None:
     """Keeps the sequences that the key is answered with from now on."""
-    connection.execute(
-        insert(idempotency).values(
-            tenant=scope.tenant,
-            collection=scope.collection,
-            key=key,
-            body_digest=body,
-            reply=reply,
-            created_at=now,
-        )
-    )
+    row = {
+        "tenant": scope.tenant,
+        "collection": scope.collection,
+        "key": key,
+        "body_digest": body,
+        "reply": reply,
+        "created_at": now,
+    }
+    insert_rows(connection, idempotency, [row])
 
 
 def _by_sequences(connection: Connection, scope: Scope, sequences: Sequence[int]) -> list[Message]:
@@ -148,12 +172,8 @@ def _known(
     found: dict[_External, Message] = {}
     for conversation, externals in ids.items():
         for some in chunks(sorted(externals)):
-            query = select(messages).where(
-                in_scope(messages, scope),
-                messages.c.conversation == conversation,
-                messages.c.external_id.in_(some),
-            )
-            rows = connection.execute(query)
+            these = {"said_in": conversation, "some": some}
+            rows = connection.execute(_KNOWN, place_of(scope) | these)
             found.update({(conversation, row.external_id): message_of(row) for row in rows})
     return found
 
@@ -210,10 +230,10 @@ def _insert(
     upsert(connection, conversations, threads, changes=("last_sequence", "last_said_at"))
     insert_rows(connection, messages, [place | message_values(message) for message in added])
     changes = {
-        "last_sequence": added[-1].sequence,
-        "accepted": row.accepted + len(added),
-        "pending": row.pending + len(added),
-        "last_accepted_at": now,
-        "waiting_since": row.waiting_since if row.accepted else now,
+        "last": added[-1].sequence,
+        "to_walk": row.accepted + len(added),
+        "open": row.pending + len(added),
+        "at": now,
+        "since": row.waiting_since if row.accepted else now,
     }
-    connection.execute(update(collections).where(is_collection(scope)).values(changes))
+    connection.execute(_ADVANCE, place_of(scope) | changes)

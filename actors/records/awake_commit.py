@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, select, update
 from actors.records.awake_load import BUFFERED, EXTRACTED
 from actors.records.bulk import insert_rows, upsert
 from actors.records.said import write_statements
-from actors.records.sql import among, chunks, in_place, in_scope, is_collection, place_of
+from actors.records.sql import among, chunks, in_place, in_scope, is_in_place, place_of
 from actors.records.tables import collections, messages, quarantine, segments
 from pipeline.ids import MessageId, SegmentId
 from pipeline.messages import DONE, MessageState, Scope, Segment
@@ -32,6 +32,18 @@ _COMPRESS = (
         segment=bindparam("cut"),
         compressed=bindparam("kept"),
         fallback=bindparam("why"),
+    )
+)
+
+_ADVANCE = (
+    update(collections)
+    .where(is_in_place())
+    .values(
+        step=bindparam("now_at"),
+        accepted=bindparam("to_walk"),
+        pending=bindparam("open"),
+        flushed=bindparam("met"),
+        waiting_since=bindparam("since"),
     )
 )
 
@@ -192,13 +204,13 @@ def _advance(
     pending = row.pending - sum(new in DONE for _, new in moves)
     met = row.flush_requested if pending == 0 else 0
     changes = {
-        "step": row.step + 1,
-        "accepted": accepted,
-        "pending": pending,
-        "flushed": max(row.flushed, commit.flushed_through or 0, met),
-        "waiting_since": _waiting_since(connection, scope) if accepted else None,
+        "now_at": row.step + 1,
+        "to_walk": accepted,
+        "open": pending,
+        "met": max(row.flushed, commit.flushed_through or 0, met),
+        "since": _waiting_since(connection, scope) if accepted else None,
     }
-    connection.execute(update(collections).where(is_collection(scope)).values(changes))
+    connection.execute(_ADVANCE, place_of(scope) | changes)
 
 
 def _waiting_since(connection: Connection, scope: Scope) -> datetime | None:

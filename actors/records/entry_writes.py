@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Text, bindparam, insert, literal, select, upd
 
 from actors.records.bulk import insert_rows
 from actors.records.rows import entry_values
-from actors.records.sql import among, chunks, in_place, place_of
+from actors.records.sql import among, chunks, in_place, is_in_place, place_of
 from actors.records.tables import collections, entries, entry_vectors, entry_versions, index_ops
 from pipeline.entries import Entry
 from pipeline.messages import Scope
@@ -41,10 +41,7 @@ _MARK = insert(index_ops).from_select(
 
 _COUNT = (
     update(collections)
-    .where(
-        collections.c.tenant == bindparam("of_tenant"),
-        collections.c.name == bindparam("of_collection"),
-    )
+    .where(is_in_place())
     .values(writes=collections.c.writes + bindparam("count"))
     .returning(collections.c.writes)
 )

@@ -48,10 +48,15 @@ def is_collection(scope: Scope) -> ColumnElement[bool]:
     return and_(collections.c.tenant == scope.tenant, collections.c.name == scope.collection)
 
 
-_FIND = select(collections).where(
-    collections.c.tenant == bindparam("of_tenant"),
-    collections.c.name == bindparam("of_collection"),
-)
+def is_in_place() -> ColumnElement[bool]:
+    """That a row of ``collections`` is the one of ``place_of``."""
+    return and_(
+        collections.c.tenant == bindparam("of_tenant"),
+        collections.c.name == bindparam("of_collection"),
+    )
+
+
+_FIND = select(collections).where(is_in_place())
 _FIND_LOCKED = _FIND.with_for_update()
 
 
