@@ -34,10 +34,12 @@ class SqlOutbox:
         """The oldest changed entries, each with the points it must have now."""
         oldest = select(index_ops).order_by(index_ops.c.id).limit(limit)
         with reading(self._engine, EVERY_TENANT) as connection:
-            keys = {_key(row): None for row in connection.execute(oldest)}
-            changes = _changes(connection, list(keys))
-            versions = versions_of(connection, list(keys))
-        return [_item(changes[key], versions.get(key, ())) for key in keys]
+            rows = connection.execute(oldest).all()
+            changes = _by_entry(rows)
+            if len(rows) == limit:  # there may be younger ones of the same entries
+                changes = _changes(connection, list(changes))
+            versions = versions_of(connection, list(changes))
+        return [_item(mine, versions.get(key, ())) for key, mine in changes.items()]
 
     def done(self, items: Sequence[OutboxItem]) -> None:
         """Forgets items that the index has taken; doing it twice changes nothing."""
@@ -67,14 +69,21 @@ def _by_tenant(keys: Sequence[_Key]) -> Iterator[tuple[str, Sequence[str]]]:
             yield tenant, some
 
 
-def _changes(connection: Connection, keys: Sequence[_Key]) -> Mapping[_Key, list[Row[Any]]]:
-    """All outbox rows of the entries, not only the oldest ones."""
+def _by_entry(rows: Sequence[Row[Any]]) -> dict[_Key, list[Row[Any]]]:
     found: dict[_Key, list[Row[Any]]] = {}
+    for row in rows:
+        found.setdefault(_key(row), []).append(row)
+    return found
+
+
+def _changes(connection: Connection, keys: Sequence[_Key]) -> dict[_Key, list[Row[Any]]]:
+    """All outbox rows of the entries, in the order of the keys, the rows of each oldest first."""
+    found: dict[_Key, list[Row[Any]]] = {key: [] for key in keys}
     for tenant, some in _by_tenant(keys):
         mine = (index_ops.c.tenant == tenant, index_ops.c.entry.in_(some))
         rows = connection.execute(select(index_ops).where(*mine)).all()
         for row in sorted(rows, key=lambda one: int(one.id)):
-            found.setdefault(_key(row), []).append(row)
+            found[_key(row)].append(row)
     return found
 
 
