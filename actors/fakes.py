@@ -25,6 +25,8 @@ _KNOWN_TOKENS = 50_000
 
 _TOKENS = re.compile(r"[぀-ヿ㐀-䶿一-鿿豈-﫿]|[^\W぀-ヿ㐀-䶿一-鿿豈-﫿]+|[^\w\s]")
 
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+
 
 def fake_tokens(text: str) -> list[str]:
     """Words, CJK characters and punctuation marks, each one token."""
@@ -168,7 +170,7 @@ def _echo(message: Message) -> Statement:
         speaker=message.speaker,
         said_at=message.said_at,
         zone=message.zone,
-        language="zh" if any("\u4e00" <= char <= "\u9fff" for char in message.content) else "en",
+        language="zh" if _HAN.search(message.content) else "en",
         sources=(message.id,),
         sequence=message.sequence,
         ordinal=0,

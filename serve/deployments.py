@@ -63,9 +63,10 @@ class Compressor:
 
     async def compress(
         self, texts: Sequence[str], *, rate: float, owners: Sequence[str] = ()
-    ) -> list[Compressed]:
-        """One compressed text per text."""
-        return await self._batcher.ask(texts, group=rate, owners=owners)
+    ) -> list[tuple[str, str | None]]:
+        """Per text the compressed one and its fallback; pairs travel cheaper than objects."""
+        kept = await self._batcher.ask(texts, group=rate, owners=owners)
+        return [(each.text, each.fallback) for each in kept]
 
 
 class Segmenter:

@@ -70,7 +70,7 @@ class ServeModels:
     ) -> list[Compressed]:
         if self._compressor is None:
             return [Compressed(text=text) for text in texts]
-        kept = [Compressed(text=text) for text in texts]
+        kept: dict[int, Compressed] = {}
         for places in self._slices(texts):
             found = await answer(
                 self._compressor.compress.remote(
@@ -79,9 +79,9 @@ class ServeModels:
                     owners=[owners[i] for i in places] if owners else (),
                 )
             )
-            for i, result in zip(places, found, strict=True):
-                kept[i] = result
-        return kept
+            for i, (text, fallback) in zip(places, found, strict=True):
+                kept[i] = Compressed(text=text, fallback=fallback)
+        return [kept[i] for i in range(len(texts))]
 
     async def boundaries(
         self, windows: Sequence[Sequence[str]], *, owners: Sequence[str] = ()

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 from pipeline.state import SparseVector
-from pipeline.text.dictionary import chinese_words
+from pipeline.text.dictionary import chinese_words, known_words
 from pipeline.text.stems import stem
 
 K1 = 1.2
@@ -182,7 +182,7 @@ def _atom(word: str) -> tuple[str, ...]:
 
 def _chinese(run: str) -> Iterator[str]:
     """Words and their parts; two characters that the dictionary leaves alone also as a pair."""
-    words = list(chinese_words().cut(run, HMM=False))
+    words = known_words(run)
     for before, word in zip(["", *words], words, strict=False):
         if len(before) == len(word) == 1 and not _STOP_HAN & {before, word}:
             yield before + word

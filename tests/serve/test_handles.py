@@ -11,7 +11,6 @@ from ray.serve.exceptions import BackPressureError
 
 from pipeline.errors import LimitError, ModelError, StoreError
 from pipeline.ports import Vectors
-from pipeline.state import Compressed
 from serve.handles import Handle, ServeModels
 
 
@@ -43,9 +42,9 @@ class LengthModel:
 
     def _compress(
         self, texts: Sequence[str], *, rate: float, owners: Sequence[str]
-    ) -> list[Compressed]:
+    ) -> list[tuple[str, str | None]]:
         self.asked.append(list(texts))
-        return [Compressed(text=str(len(text))) for text in texts]
+        return [(str(len(text)), None) for text in texts]
 
 
 def models(model: LengthModel, *, texts: int = 3, chars: int = 100) -> ServeModels:

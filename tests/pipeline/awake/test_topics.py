@@ -33,3 +33,15 @@ def test_texts_that_tell_nothing_have_no_label(texts: list[str]) -> None:
 
 def test_no_more_terms_than_asked_for() -> None:
     assert topic_label(["pears plums apples grapes melons figs"], terms=2).count(",") == 1
+
+
+def test_a_word_that_opens_a_quoted_sentence_is_no_name() -> None:
+    label = topic_label(['"Kettles boil," said Ann quietly.'], terms=1)
+
+    assert label == "Ann"
+
+
+def test_a_chinese_label_keeps_foreign_names() -> None:
+    label = topic_label(["我用 Kubernetes 部署番茄服务。"])
+
+    assert "Kubernetes" in label.split("、")
