@@ -121,10 +121,9 @@ class _Directions(dict[str, Vectors]):
     def __missing__(self, token: str) -> Vectors:
         if len(self) >= _KNOWN_TOKENS:
             self.clear()
-        seed = int.from_bytes(hashlib.sha256(token.encode()).digest()[:8])
-        drawn = np.random.default_rng(seed).standard_normal(self._dim).astype(np.float32)
-        self[token] = drawn
-        return drawn
+        drawn = np.frombuffer(hashlib.shake_256(token.encode()).digest(self._dim), np.int8)
+        self[token] = drawn.astype(np.float32)
+        return self[token]
 
 
 class FakeCompressor:

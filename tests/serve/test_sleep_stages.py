@@ -299,7 +299,9 @@ def test_an_update_is_recorded_with_the_vector_of_its_new_text() -> None:
 
 
 def test_an_embedder_out_of_reach_fails_the_updates_only() -> None:
-    snapshot = _snapshot("the red boat", "the red boat sails", "the high tide", "the low tide")
+    snapshot = _snapshot(
+        "the red boat", "the red boat sails", "high tide at noon", "low tide at noon"
+    )
     decided = _decided(snapshot, Counting(), NotedStore())
     store = NotedStore()
 
