@@ -67,7 +67,9 @@ def let_operator_in(
     """
     if secret is None:
         if access.keys_required and not records.keys.has_operator(now=now):
-            raise ConfigError("keys are required and no operator has one yet", field=ADMIN_KEY)
+            raise ConfigError(
+                f"keys are required and no operator has one yet: set {ADMIN_KEY}", field=ADMIN_KEY
+            )
         return
     if len(secret) < _SECRET_CHARS or not secret.isascii() or any(c.isspace() for c in secret):
         raise ConfigError(

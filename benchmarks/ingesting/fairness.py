@@ -1,5 +1,7 @@
 """Whether one tenant with a hundred times the load of the others keeps them waiting."""
 
+import os
+import secrets
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from pipeline.evaluate.report import Claim, at_most
 from pipeline.messages import TenantId
 from pipeline.tenancy import KeyScope
 from serve.client import Client
+from serve.local.head import ADMIN_KEY
 
 OTHERS = 50
 TIMES = 100
@@ -27,6 +30,7 @@ def fairness(rounds: int) -> list[Claim]:
     slow = "fake:delay_s=0.02"
     args = settings(EMBEDDED, access={"keys_required": True})
     args["models"] |= {"embedder": slow, "compressor": slow}
+    os.environ.setdefault(ADMIN_KEY, secrets.token_urlsafe())  # a service with keys asks for it
     with service(args) as running:
         keys = _keys(running, [HEAVY, *(f"other-{number}" for number in range(OTHERS))])
         _others(running, keys, "warm", 1)
