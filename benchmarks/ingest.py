@@ -57,7 +57,7 @@ def _parts(args: argparse.Namespace) -> dict[str, Callable[[], list[Claim]]]:
         "accept": lambda: [claim for each in stores for claim in accepting(accepted, each)],
         "floor": lambda: against_the_models(models_dir()),
         "cost": lambda: walking(first, last),
-        "scaling": lambda: scaling(workers, messages=60),
+        "scaling": lambda: scaling(workers, messages=30),
         "fairness": lambda: fairness(rounds),
     }
 

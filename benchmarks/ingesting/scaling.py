@@ -12,7 +12,10 @@ LATENCY_S = 0.3
 CALLS = 4
 """Model calls of one worker in flight."""
 _COLLECTIONS = 4
-_WORDS = " ".join(f"word{number}" for number in range(150))
+_WORDS_EACH = 150
+"""Words of a message; the buffers hold fewer, so that each message is a call of its own and the
+calls, not the processors of a small machine, are what the workers wait for."""
+_WORDS = " ".join(f"word{number}" for number in range(_WORDS_EACH))
 
 
 def scaling(workers: list[int], *, messages: int) -> list[Claim]:
@@ -48,6 +51,8 @@ def _settings(workers: int, log: Path) -> dict[str, object]:
         EMBEDDED,
         workers={"lanes": 1, "leases": _COLLECTIONS, "poll_s": 0.1},
         extraction={"calls": CALLS},
+        window={"capacity_tokens": _WORDS_EACH // 2},
+        short_term={"capacity_tokens": _WORDS_EACH // 2},
     )
     args["models"]["extractor"] = f"fake:delay_s={LATENCY_S},log={log}"
     args["deployments"]["IngestWorkers"] |= {"num_replicas": workers, "num_cpus": 0.1}
@@ -55,7 +60,7 @@ def _settings(workers: int, log: Path) -> dict[str, object]:
 
 
 def _bodies(collections: int, messages: int, name: str) -> list[Body]:
-    """One request to each collection, of long messages: few make up a call."""
+    """One request to each collection, of long messages: each makes up a call."""
     return [
         (
             f"{name}-{number}",

@@ -307,7 +307,7 @@ def test_an_embedder_out_of_reach_fails_the_updates_only() -> None:
 
     _writing(store, LostEmbedder).write([decided])
 
-    assert [item.failure for item in store.recorded] == [None, None, "no replica"]
+    assert [item.failure for item in store.recorded] == [None, "no replica"]
 
 
 def test_a_preview_embeds_nothing() -> None:
