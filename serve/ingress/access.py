@@ -7,6 +7,7 @@ from fastapi import Depends, Header, Path, Request
 
 from pipeline.errors import AccessError, InputError
 from pipeline.messages import Scope, TenantId
+from pipeline.names import path_name
 from pipeline.tenancy import KeyScope
 from serve.gate import Gate, Identity
 
@@ -66,7 +67,8 @@ class Caller:
                 raise InputError("must not contain NUL", field="collection")
             if "\ufffd" in collection:  # what a server makes of bytes that are not UTF-8
                 raise InputError("expected a name in valid UTF-8", field="collection")
-            return Scope(tenant=found.tenant, collection=collection)
+            named = path_name(collection, field="collection")
+            return Scope(tenant=found.tenant, collection=named)
 
         self.identity = identity
         self.tenant = tenant

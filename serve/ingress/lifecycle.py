@@ -13,10 +13,11 @@ from actors.records.retention import MOST_DAYS
 from pipeline.errors import AccessError
 from pipeline.ids import EntryId
 from pipeline.messages import Scope
+from pipeline.names import path_name
 from pipeline.state import Difference
 from serve.gate import Identity
 from serve.ingress.access import Caller
-from serve.ingress.bodies import Id, Name, Text
+from serve.ingress.bodies import Id, PathName, Text
 from serve.ingress.views import View
 from serve.lifecycle import Lifecycle
 
@@ -40,7 +41,7 @@ class RetentionIn(_Body):
 class FsckIn(_Body):
     """What to check: one collection or all, and whether to repair what is derived."""
 
-    collection: Name | None = None
+    collection: PathName | None = None
     repair: bool = False
 
 
@@ -127,7 +128,8 @@ def _erase(routes: APIRouter, lifecycle: Lifecycle, caller: Caller) -> None:
         name: Annotated[Text, Path(min_length=1, max_length=500)],
         scope: Annotated[Scope, Depends(caller.scope)],
     ) -> dict[str, int]:
-        return await lifecycle.erase_conversation(scope, name)
+        named = path_name(name, field="conversation")
+        return await lifecycle.erase_conversation(scope, named)
 
     @routes.delete("/collections/{collection}", tags=["erasure"])
     async def erase_collection(scope: Annotated[Scope, Depends(caller.scope)]) -> dict[str, int]:
