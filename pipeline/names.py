@@ -6,6 +6,9 @@ request about something of that name reaches something else.
 
 from pipeline.errors import InputError
 
+MOST_CHARS = 200
+"""The length of a name of what is not a tenant."""
+
 _STEPS = (".", "..")
 
 

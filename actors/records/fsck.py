@@ -24,7 +24,6 @@ from pipeline.messages import MessageState, Scope
 from pipeline.state import Difference
 
 _OPEN = (MessageState.ACCEPTED, MessageState.WINDOWED, MessageState.SEGMENTED)
-_COUNTERS = ("accepted", "pending", "last_sequence", "erased")
 
 
 class SqlFsck:
@@ -61,8 +60,8 @@ def _difference(kind: str, scope: Scope, subject: str, detail: str) -> Differenc
 def _counters(
     connection: Connection, scope: Scope, row: Any, *, repair: bool
 ) -> Iterator[Difference]:
-    counted = _counted(connection, scope, row)
-    wrong = {name: counted[name] for name in _COUNTERS if getattr(row, name) != counted[name]}
+    told = counted(connection, scope, row)
+    wrong = {name: count for name, count in told.items() if getattr(row, name) != count}
     if repair and wrong:
         connection.execute(update(collections).where(is_collection(scope)).values(**wrong))
     for name, count in wrong.items():
@@ -75,7 +74,8 @@ def _counters(
         )
 
 
-def _counted(connection: Connection, scope: Scope, row: Any) -> dict[str, int]:
+def counted(connection: Connection, scope: Scope, row: Any) -> dict[str, int]:
+    """The counters of the collection whose row is given, as its messages say."""
     query = select(messages.c.state, func.count().label("number")).where(in_scope(messages, scope))
     states = {
         found.state: int(found.number)

@@ -12,7 +12,7 @@ from pydantic import (
 )
 
 from pipeline.entries import Kind, Status
-from pipeline.names import check_name
+from pipeline.names import MOST_CHARS, check_name
 from pipeline.storable import check_json, check_text
 
 HIGHEST = 2**63 - 1
@@ -42,9 +42,9 @@ def _clean_metadata(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 Time = Annotated[str | int | float | None, BeforeValidator(_time)]
 Text = Annotated[str, AfterValidator(_clean)]
-Name = Annotated[Text, Field(min_length=1, max_length=200)]
+Name = Annotated[Text, Field(min_length=1, max_length=MOST_CHARS)]
 PathName = Annotated[Name, AfterValidator(_in_paths)]
-Id = Annotated[Text, Field(max_length=200)]
+Id = Annotated[Text, Field(max_length=MOST_CHARS)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_clean_metadata)]
 
 
@@ -59,7 +59,7 @@ class MessageIn(Body):
 
     role: str
     content: str
-    speaker: Annotated[Text, Field(max_length=200)] | None = None
+    speaker: Annotated[Text, Field(max_length=MOST_CHARS)] | None = None
     said_at: Time = None
     zone: Annotated[Text, Field(max_length=64)] | None = None
     message_id: Name | None = None
