@@ -1,7 +1,7 @@
 """Whether the record store agrees with itself, collection by collection.
 
-Counters are derived and are repaired; what contradicts itself is reported, for nobody knows which
-side is right.
+Counters are derived and are repaired, and so is an entry whose newest version vouches for itself;
+what else contradicts itself is reported, for nobody knows which side is right.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, and_, func, select, update
 
 from actors.records.engine import reading, writing
+from actors.records.fsck_entries import unlike_versions
 from actors.records.sql import find_collection, in_scope, is_collection
 from actors.records.tables import (
     collections,
@@ -45,6 +46,7 @@ def _differences(connection: Connection, scope: Scope, *, repair: bool) -> Itera
     row = find_collection(connection, scope, lock=repair)
     yield from _counters(connection, scope, row, repair=repair)
     yield from _versions(connection, scope)
+    yield from unlike_versions(connection, scope, repair=repair)
     yield from _vectors(connection, scope)
     yield from _sources(connection, scope)
     yield from _segments(connection, scope)

@@ -326,11 +326,19 @@ def _fresh(
             fresh.append(row)
         elif not _is_same(kept, scope, table, row, head):
             raise Conflict(
-                f"line {row.line}: {table.name} holds another row in its place; an export goes "
-                "into an empty collection or onto itself",
-                field="file",
+                f"line {row.line}: {table.name} holds {_clash(kept, scope)}", field="file"
             )
     return fresh
+
+
+def _clash(kept: Any, scope: Scope) -> str:
+    place = kept._mapping.get("collection", scope.collection)
+    if place != scope.collection:
+        return (
+            f"this row in the collection {place!r}; an export goes into one collection of a "
+            "tenant, under another name only in another tenant or store"
+        )
+    return "another row in its place; an export goes into an empty collection or onto itself"
 
 
 def _stored(

@@ -15,6 +15,7 @@ from pipeline.ids import EntryId
 from pipeline.messages import Scope
 from pipeline.names import path_name
 from pipeline.state import Difference
+from pipeline.tenancy import KeyScope
 from serve.gate import Identity
 from serve.ingress.access import Caller
 from serve.ingress.bodies import Id, PathName, Text
@@ -199,8 +200,10 @@ def _check(routes: APIRouter, lifecycle: Lifecycle, caller: Caller) -> None:
 
     @routes.post("/fsck", tags=["check"])
     async def fsck(
-        tenant: Annotated[str, Depends(caller.tenant)], body: FsckIn | None = None
+        who: Annotated[Identity, Depends(caller.identity)], body: FsckIn | None = None
     ) -> FsckOut:
         asked = body or FsckIn()
-        found = await lifecycle.fsck(caller.known(tenant), asked.collection, repair=asked.repair)
+        if asked.repair:
+            who.must(KeyScope.INGEST)
+        found = await lifecycle.fsck(who.tenant, asked.collection, repair=asked.repair)
         return FsckOut(differences=[DifferenceOut.of(each) for each in found])
