@@ -3,11 +3,11 @@
 Strength and last use change no version and may differ.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Text, cast, insert, or_, select, update
+from sqlalchemy import Connection, Row, Select, Text, cast, insert, or_, select, update
 
 from actors.records.entry_writes import SHARED
 from actors.records.sql import in_scope
@@ -40,7 +40,7 @@ def unlike_versions(connection: Connection, scope: Scope, *, repair: bool) -> It
         )
 
 
-def _suspects(scope: Scope) -> Any:
+def _suspects(scope: Scope) -> Select[Any]:
     """Entries beside their versions where the stored values differ in any column."""
     versions = entry_versions.c
     same = (
@@ -68,7 +68,7 @@ def _is_sound(row: Row[Any]) -> bool:
     return said == kept["kept_identity"]
 
 
-def _restore(connection: Connection, scope: Scope, row: Row[Any], wrong: list[str]) -> None:
+def _restore(connection: Connection, scope: Scope, row: Row[Any], wrong: Sequence[str]) -> None:
     values = {name: row._mapping[_kept(name)] for name in wrong}
     mine = (in_scope(entries, scope), entries.c.id == row.id)
     connection.execute(update(entries).where(*mine).values(values))
