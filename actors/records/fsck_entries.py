@@ -65,7 +65,7 @@ def _is_sound(row: Row[Any]) -> bool:
     """Whether the version's text is the one that was written with its digest."""
     kept = row._mapping
     said = identity(kept["kept_text"], kept["kept_speaker"], kept["kept_kind"])
-    return said == kept["kept_identity"]
+    return bool(said == kept["kept_identity"])
 
 
 def _restore(connection: Connection, scope: Scope, row: Row[Any], wrong: Sequence[str]) -> None:

@@ -38,7 +38,7 @@ def check_row(table: Table, values: Mapping[str, Any], *, limits: LimitSettings)
     place: dict[str, Any] = {"tenant": "", "collection": "", "id": values.get("entry", 0)}
     try:
         _READERS.get(table.name, _nothing)(SimpleNamespace(**(place | dict(values))))
-    except (ValueError, TypeError, SlowwaveError) as exc:
+    except (ValueError, TypeError, OverflowError, SlowwaveError) as exc:
         raise InputError(
             f"expected a row of {table.name} that means something", field="row"
         ) from exc
@@ -49,10 +49,12 @@ def _check_value(where: str, name: str, value: Any, limits: LimitSettings) -> No
         for key in (name, where):
             _SHAPES.get(key, _nothing)(value)
         if where in _SAID:
-            _require(len(value) <= limits.message_chars, f"{limits.message_chars} characters")
+            _require(
+                len(value) <= limits.message_chars, f"at most {limits.message_chars} characters"
+            )
         if name == "metadata" and value:
             size = len(json.dumps(value, ensure_ascii=False).encode())
-            _require(size <= limits.body_bytes, f"{limits.body_bytes} bytes")
+            _require(size <= limits.body_bytes, f"at most {limits.body_bytes} bytes")
     except ValueError as exc:
         raise InputError(f"{where}: {exc}", field=where) from exc
 
@@ -95,7 +97,7 @@ def check_vector(values: Mapping[str, Any], models: Mapping[str, int]) -> None:
         raise InputError(
             f"expected a vector as the first line tells ({told}), got {len(values['vector'])} "
             f"numbers of {values['model']}",
-            field="vector",
+            field="entry_vectors.vector",
         )
 
 
@@ -120,7 +122,7 @@ def _ledger_row(row: Any) -> None:
 
 
 def _segment(row: Any) -> None:
-    _require(row.state in (BUFFERED, EXTRACTED), "another state")
+    _require(row.state in (BUFFERED, EXTRACTED), f"{BUFFERED} or {EXTRACTED}")
 
 
 def _message(row: Any) -> None:
