@@ -12,7 +12,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from scripted_server import Answer, Script, scripted
 
 from serve.cli import run
-from serve.local.ports import choose
 
 ENTRY = {
     "id": "e1",
@@ -378,43 +377,3 @@ def test_quarantine_asks_which_messages_are_meant(served: Script, words: list[st
     assert run(["quarantine", *words]) == 1
 
     assert not served.asked
-
-
-def test_status_shows_an_operators_key_ingestion_without_collections(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    denied = Answer(403, {"error": {"type": "AccessError", "message": "no", "field": "key"}})
-    ready = {"GET /readyz": [Answer(body={})], "GET /v1/ingest": ANSWERS["GET /v1/ingest"]}
-
-    with scripted({**ready, "GET /v1/collections": [denied]}) as script:
-        monkeypatch.setenv("SLOWWAVE_URL", script.url)
-        code = run(["status"])
-
-    shown = capsys.readouterr().out
-    assert code == 0
-    assert "acme" in shown
-    assert "index lag" not in shown
-
-
-def test_a_name_cannot_break_or_turn_a_line(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    named = {**COLLECTION, "collection": "旅行\u202eabc\nana"}
-    script = {**ANSWERS, "GET /v1/collections": [Answer(body={"collections": [named]})]}
-
-    with scripted(script) as service:
-        monkeypatch.setenv("SLOWWAVE_URL", service.url)
-        run(["status"])
-
-    assert "旅行\\u202eabc\\nana" in capsys.readouterr().out
-
-
-def test_doctor_names_the_port_that_was_asked_for(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    port = choose().metrics
-    monkeypatch.setenv("SLOWWAVE_PORT", str(port))
-
-    run(["doctor", "--quick"])
-
-    assert f"the API would take {port}" in capsys.readouterr().out

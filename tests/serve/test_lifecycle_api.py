@@ -5,14 +5,12 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from actors.records.transfer_rows import line_of
 from pipeline.entries import Kind, Status, Update, Writer
 from pipeline.ids import EntryId, RunId, point_id
 from pipeline.messages import Scope, TenantId
@@ -355,73 +353,6 @@ def test_what_differs_is_found_and_what_is_derived_is_repaired(house: Any) -> No
     ]
     assert [each["kind"] for each in left] == ["unknown source"]
     assert house.client.post(f"{MARA}/reindex").json() == {"points": 3}
-
-
-def test_an_entry_that_is_not_as_its_newest_version_is_found_and_restored(house: Any) -> None:
-    fill(house, MARA, PLAIN, *SECRETS)
-    heron, library = entry_about(house, "翡翠羽"), entry_about(house, "library")
-    change(house, "UPDATE entries SET text = 'Forged.', speaker = 'Eve' WHERE id = ?", heron["id"])
-    change(house, "UPDATE entries SET strength = 2.0 WHERE id = ?", library["id"])
-
-    [found] = house.client.post("/v1/fsck").json()["differences"]
-    repaired = house.client.post("/v1/fsck", json={"repair": True}).json()["differences"]
-
-    assert (found["kind"], found["subject"]) == ("unlike its version", f"entry {heron['id']}")
-    assert found["detail"] == "expected what version 1 says, found another text, speaker"
-    assert repaired == [found | {"repaired": True}]
-    assert house.client.get(f"/v1/entries/{heron['id']}").json() == heron
-    assert house.client.post("/v1/fsck").json() == {"differences": []}
-
-
-def test_an_entry_whose_version_was_changed_is_only_reported(house: Any) -> None:
-    fill(house, MARA, PLAIN)
-    [entry] = entries(house)
-    change(house, "UPDATE entry_versions SET text = 'Forged.' WHERE entry = ?", entry["id"])
-
-    found = house.client.post("/v1/fsck", json={"repair": True}).json()["differences"]
-
-    assert [each["repaired"] for each in found if each["kind"] == "unlike its version"] == [False]
-    assert entries(house) == [entry]
-
-
-def test_a_redacted_message_names_nobody(house: Any) -> None:
-    fill(house, MARA, PLAIN)
-    [entry] = entries(house)
-
-    house.client.delete(f"/v1/entries/{entry['id']}").raise_for_status()
-
-    [message] = house.client.get(f"{MARA}/messages").json()["messages"]
-    assert (message["content"], message["speaker"], message["role"]) == ("", "user", "user")
-    assert message["said_at"] == "2025-05-08T12:00:00Z"
-    assert "Mara" not in house.client.get(f"{MARA}/export").text
-
-
-def test_an_export_of_another_model_is_refused_by_name(house: Any) -> None:
-    fill(house, MARA, PLAIN)
-    lines = house.client.get(f"{MARA}/export").content.splitlines(keepends=True)
-    head = json.loads(lines[0])
-    head["models"] = {"another-model": 8}
-    lines[0] = line_of(head)
-    body = b"".join(lines[:-1])
-    end = line_of({"lines": len(lines) - 1, "sha256": sha256(body).hexdigest()})
-
-    reply = house.client.post(f"{OLA}/import", content=body + end)
-
-    assert reply.status_code == 422
-    assert reply.json()["error"]["type"] == "InputError"
-    assert reply.json()["error"]["field"] == "model"
-    assert house.client.get(OLA).status_code == 404
-
-
-def test_a_second_name_in_one_tenant_is_refused_with_where_the_rows_are(house: Any) -> None:
-    fill(house, MARA, PLAIN)
-    lines = house.client.get(f"{MARA}/export").content
-
-    reply = house.client.post(f"{OLA}/import", content=lines)
-
-    assert reply.status_code == 409
-    assert "the collection 'mara'" in reply.json()["error"]["message"]
-    assert "in another tenant or store" in reply.json()["error"]["message"]
 
 
 def test_points_of_a_collection_that_is_no_more_are_found_and_removed(house: Any) -> None:
