@@ -68,7 +68,8 @@ class NewMessage:
 class Message:
     """An accepted message; ``sequence`` is its place in the collection, from 1.
 
-    ``redacted_at`` is when its words were taken out; then ``content`` is empty.
+    ``redacted_at`` is when its words and its speaker's name were taken out; then ``content`` is
+    empty and ``speaker`` says the role.
     """
 
     id: MessageId

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
+HIGHEST = 2**53 - 1
+"""The highest whole number that every reader of JSON keeps as it is."""
+
 DEEPEST = 32
 """Levels of nesting that a JSON value may have."""
 

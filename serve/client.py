@@ -27,6 +27,7 @@ from pipeline.errors import (
     StoreError,
     TooLarge,
 )
+from pipeline.names import path_name
 from serve import replies
 
 _WAIT_TIMEOUT_S = 330.0
@@ -134,7 +135,10 @@ class Client:
 
     def collection(self, collection: str) -> replies.Collection:
         """How far one collection is. Raises NotFound."""
-        return cast(replies.Collection, self.call("GET", f"/v1/collections/{_quoted(collection)}"))
+        return cast(
+            replies.Collection,
+            self.call("GET", f"/v1/collections/{quoted(collection, field='collection')}"),
+        )
 
     def segments(self, collection: str) -> list[replies.Segment]:
         """The segments, by first sequence."""
@@ -217,7 +221,7 @@ class Client:
 
     def entry(self, entry: str) -> replies.Entry:
         """An entry in its newest version."""
-        return cast(replies.Entry, self.call("GET", f"/v1/entries/{_quoted(entry)}"))
+        return cast(replies.Entry, self.call("GET", f"/v1/entries/{quoted(entry, field='entry')}"))
 
     def correct(
         self, entry: str, *, version: int, changes: Mapping[str, JsonValue]
@@ -227,13 +231,13 @@ class Client:
         Raises:
             Conflict: it is no longer at ``version``.
         """
-        path = f"/v1/entries/{_quoted(entry)}"
+        path = f"/v1/entries/{quoted(entry, field='entry')}"
         reply = self.call("PATCH", path, body=dict(changes), if_match=version)
         return cast(replies.Entry, reply)
 
     def history(self, entry: str) -> list[replies.Version]:
         """Every version of an entry, oldest first."""
-        reply = self.call("GET", f"/v1/entries/{_quoted(entry)}/history")
+        reply = self.call("GET", f"/v1/entries/{quoted(entry, field='entry')}/history")
         return cast(list[replies.Version], reply["versions"])
 
     # Sleep
@@ -251,11 +255,11 @@ class Client:
 
     def run(self, run: str) -> replies.Run:
         """One sleep run."""
-        return cast(replies.Run, self.call("GET", f"/v1/sleep/runs/{_quoted(run)}"))
+        return cast(replies.Run, self.call("GET", f"/v1/sleep/runs/{quoted(run, field='run')}"))
 
     def decisions(self, run: str) -> list[replies.Decision]:
         """The ledger of a run, in the order it was written."""
-        reply = self.call("GET", f"/v1/sleep/runs/{_quoted(run)}/decisions")
+        reply = self.call("GET", f"/v1/sleep/runs/{quoted(run, field='run')}/decisions")
         return cast(list[replies.Decision], reply["decisions"])
 
     def undo(self, run: str) -> list[replies.UndoItem]:
@@ -267,7 +271,7 @@ class Client:
         return self._walk(run, "redo")
 
     def _walk(self, run: str, verb: str) -> list[replies.UndoItem]:
-        reply = self.call("POST", f"/v1/sleep/runs/{_quoted(run)}/{verb}", body={})
+        reply = self.call("POST", f"/v1/sleep/runs/{quoted(run, field='run')}/{verb}", body={})
         return cast(list[replies.UndoItem], reply["items"])
 
     # The wire
@@ -325,14 +329,15 @@ class Client:
 
 
 def _path(collection: str, what: str) -> str:
-    return f"/v1/collections/{_quoted(collection)}/{what}"
+    return f"/v1/collections/{quoted(collection, field='collection')}/{what}"
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str, *, field: str) -> str:
+    """The name as one part of a path. Raises InputError where it cannot stay one."""
     try:
-        return quote(name, safe="")
+        return quote(path_name(name, field=field), safe="")
     except UnicodeEncodeError as exc:
-        raise InputError("expected text that is valid Unicode", field="collection") from exc
+        raise InputError("expected text that is valid Unicode", field=field) from exc
 
 
 def _headers(key: str | None, if_match: int | None) -> dict[str, str]:

@@ -45,12 +45,12 @@ class Identity:
         """Whether it may look at and change every tenant."""
         return KeyScope.ADMIN in self.scopes
 
-    def must(self, scope: KeyScope) -> None:
-        """Raises AccessError where the scope is missing."""
-        if scope not in self.scopes:
+    def must(self, *scopes: KeyScope) -> None:
+        """Raises AccessError where it has none of the scopes."""
+        if self.scopes.isdisjoint(scopes):
             held = ", ".join(sorted(self.scopes)) or "none"
             raise AccessError(
-                f"expected a key with the scope {scope}, this one has {held}",
+                f"expected a key with the scope {' or '.join(scopes)}, this one has {held}",
                 status=403,
                 field="key",
             )

@@ -18,6 +18,7 @@ from actors.records.wiping import wipe_files
 from pipeline.ids import EntryId
 from pipeline.messages import Scope, TenantId
 from pipeline.ports import Clock
+from pipeline.settings import LimitSettings
 from pipeline.state import Difference
 from serve.index import AsyncIndex
 
@@ -42,12 +43,19 @@ class Lifecycle:
     """Erases, exports, imports, redacts and checks; for one tenant per call."""
 
     def __init__(
-        self, *, records: Records, index: AsyncIndex, model: EmbeddingModel, clock: Clock
+        self,
+        *,
+        records: Records,
+        index: AsyncIndex,
+        model: EmbeddingModel,
+        clock: Clock,
+        limits: LimitSettings = LimitSettings(),  # noqa: B008  (frozen)
     ) -> None:
         self._records = records
         self._index = index
         self._model = model
         self._clock = clock
+        self._limits = limits
         self._wiping = asyncio.Lock()
 
     # Erasing --------------------------------------------------------------------------------
@@ -120,8 +128,8 @@ class Lifecycle:
         """Imports an export, searchable when this returns.
 
         Raises:
-            InputError: it is no whole export. ConfigError: of another model. Conflict: it would
-                change what is there or bring back what was erased.
+            InputError: it is no whole export, or of another model. Conflict: it would change what
+                is there or bring back what was erased.
         """
         imported = await asyncio.to_thread(
             self._records.imports.load,
@@ -130,6 +138,7 @@ class Lifecycle:
             model=self._model.name,
             width=self._model.width,
             now=self._clock.now(),
+            limits=self._limits,
         )
         await self._index.follow()
         return imported

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO, TypedDict, cast
-from urllib.parse import quote
 
 import httpx
 
-from pipeline.errors import InputError, StoreError
-from serve.client import Client, refused
+from pipeline.errors import StoreError
+from serve.client import Client, quoted, refused
 
 _CHUNK_BYTES = 1 << 20
 _NO_TIMEOUT = httpx.Timeout(30.0, read=None, write=None)
@@ -39,11 +38,13 @@ class LifecycleClient:
     def erase_entry(self, entry: str, *, siblings: bool = False) -> dict[str, int]:
         """The receipt of erasing the entry, and with ``siblings`` others from its messages."""
         query = {"sources": "entries" if siblings else "redact"}
-        return self._receipt(f"/v1/entries/{_quoted(entry)}", query)
+        return self._receipt(f"/v1/entries/{quoted(entry, field='entry')}", query)
 
     def erase_conversation(self, collection: str, conversation: str) -> dict[str, int]:
         """The receipt of erasing the conversation."""
-        return self._receipt(f"{_path(collection)}/conversations/{_quoted(conversation)}")
+        return self._receipt(
+            f"{_path(collection)}/conversations/{quoted(conversation, field='conversation')}"
+        )
 
     def erase_collection(self, collection: str) -> dict[str, int]:
         """The receipt of erasing the collection."""
@@ -51,7 +52,7 @@ class LifecycleClient:
 
     def erase_tenant(self, tenant: str) -> dict[str, int]:
         """The receipt of erasing the tenant."""
-        return self._receipt(f"/v1/tenants/{_quoted(tenant)}")
+        return self._receipt(f"/v1/tenants/{quoted(tenant, field='tenant')}")
 
     def _receipt(self, path: str, query: Mapping[str, str] | None = None) -> dict[str, int]:
         reply = self._client.call("DELETE", path, query=query, wait=True)
@@ -109,11 +110,4 @@ class LifecycleClient:
 
 
 def _path(collection: str) -> str:
-    return f"/v1/collections/{_quoted(collection)}"
-
-
-def _quoted(name: str) -> str:
-    try:
-        return quote(name, safe="")
-    except UnicodeEncodeError as exc:
-        raise InputError("expected text that is valid Unicode", field="name") from exc
+    return f"/v1/collections/{quoted(collection, field='collection')}"

@@ -6,11 +6,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypedDict, cast
-from urllib.parse import quote
 
 from pydantic import JsonValue
 
-from serve.client import Client
+from serve.client import Client, quoted
 from serve.replies import Message
 
 _PAGE = 500
@@ -156,9 +155,9 @@ class Operator(Client):
         return self._settle(message, "drop")
 
     def _settle(self, message: str, verb: str) -> QuarantineItem:
-        path = f"/v1/quarantine/{quote(message, safe='')}/{verb}"
+        path = f"/v1/quarantine/{quoted(message, field='message')}/{verb}"
         return cast(QuarantineItem, self.call("POST", path))
 
 
 def _tenant(name: str, what: str) -> str:
-    return f"/v1/tenants/{quote(name, safe='')}/{what}"
+    return f"/v1/tenants/{quoted(name, field='tenant')}/{what}"

@@ -123,6 +123,7 @@ class Ingress:
             index=self._index,
             model=EmbeddingModel(name=settings.models.embedder, width=width),
             clock=SystemClock(),
+            limits=settings.limits,
         )
         self._upkeep = asyncio.get_running_loop().create_task(self._lifecycle.run())
 

@@ -19,15 +19,15 @@ from pipeline.entries import Entry
 from pipeline.messages import Scope
 
 _OWN = {"tenant", "collection", "version", "id", "new_at"}
-_SHARED = [column.name for column in entries.c if column.name not in _OWN]
+SHARED = [column.name for column in entries.c if column.name not in _OWN]
 """The columns that an entry and each of its versions share."""
 
 _THESE = (in_place(entries), among(entries.c.id))
 
 _KEEP = insert(entry_versions).from_select(
-    ["tenant", "collection", "entry", "version", *_SHARED, "why"],
+    ["tenant", "collection", "entry", "version", *SHARED, "why"],
     select(
-        *(entries.c[name] for name in ("tenant", "collection", "id", "version", *_SHARED)),
+        *(entries.c[name] for name in ("tenant", "collection", "id", "version", *SHARED)),
         bindparam("reason", type_=Text),
     ).where(*_THESE),
 )

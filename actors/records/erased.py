@@ -28,8 +28,9 @@ ERASED = "erased"
 def redact_messages(
     connection: Connection, scope: Scope, ids: Sequence[str], *, now: datetime
 ) -> int:
-    """Takes the words out of the messages; ids, places, times and speakers stay."""
+    """Takes words and names out of the messages; ids, places, times and roles stay."""
     values: dict[str, Any] = {
+        "speaker": messages.c.role,  # as of a message that names nobody
         "content": "",
         "compressed": None,
         "fallback": None,

@@ -41,6 +41,8 @@ def translated(*, is_commit: bool = False) -> Iterator[None]:
         yield
     except TimeoutError as exc:
         raise StoreError(f"the record store has no connection left: {exc}") from exc
+    except OverflowError as exc:  # of SQLite's driver, which SQLAlchemy lets through as it is
+        raise StoreError(f"the record store cannot hold a number: {exc}") from exc
     except DBAPIError as exc:
         is_undone = _is_taken_back(exc) or (_is_lost(exc) and not is_commit)
         kind = RolledBack if is_undone else StoreError

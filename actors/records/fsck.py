@@ -1,7 +1,7 @@
 """Whether the record store agrees with itself, collection by collection.
 
-Counters are derived and are repaired; what contradicts itself is reported, for nobody knows which
-side is right.
+Counters are derived and are repaired, and so is an entry whose newest version vouches for itself;
+what else contradicts itself is reported, for nobody knows which side is right.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, and_, func, select, update
 
 from actors.records.engine import reading, writing
+from actors.records.fsck_entries import unlike_versions
 from actors.records.sql import find_collection, in_scope, is_collection
 from actors.records.tables import (
     collections,
@@ -24,7 +25,6 @@ from pipeline.messages import MessageState, Scope
 from pipeline.state import Difference
 
 _OPEN = (MessageState.ACCEPTED, MessageState.WINDOWED, MessageState.SEGMENTED)
-_COUNTERS = ("accepted", "pending", "last_sequence", "erased")
 
 
 class SqlFsck:
@@ -46,6 +46,7 @@ def _differences(connection: Connection, scope: Scope, *, repair: bool) -> Itera
     row = find_collection(connection, scope, lock=repair)
     yield from _counters(connection, scope, row, repair=repair)
     yield from _versions(connection, scope)
+    yield from unlike_versions(connection, scope, repair=repair)
     yield from _vectors(connection, scope)
     yield from _sources(connection, scope)
     yield from _segments(connection, scope)
@@ -61,8 +62,8 @@ def _difference(kind: str, scope: Scope, subject: str, detail: str) -> Differenc
 def _counters(
     connection: Connection, scope: Scope, row: Any, *, repair: bool
 ) -> Iterator[Difference]:
-    counted = _counted(connection, scope, row)
-    wrong = {name: counted[name] for name in _COUNTERS if getattr(row, name) != counted[name]}
+    told = counted(connection, scope, row)
+    wrong = {name: count for name, count in told.items() if getattr(row, name) != count}
     if repair and wrong:
         connection.execute(update(collections).where(is_collection(scope)).values(**wrong))
     for name, count in wrong.items():
@@ -75,7 +76,8 @@ def _counters(
         )
 
 
-def _counted(connection: Connection, scope: Scope, row: Any) -> dict[str, int]:
+def counted(connection: Connection, scope: Scope, row: Any) -> dict[str, int]:
+    """The counters of the collection whose row is given, as its messages say."""
     query = select(messages.c.state, func.count().label("number")).where(in_scope(messages, scope))
     states = {
         found.state: int(found.number)

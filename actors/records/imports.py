@@ -7,9 +7,10 @@ is older than an erasure in it, is refused by the tombstones of its origin.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, BinaryIO
 
 from sqlalchemy import ColumnElement, Connection, Engine, Table, insert, select, tuple_
@@ -31,10 +32,11 @@ from actors.records.tables import (
     tenants,
 )
 from actors.records.tombstones import erased_before, origin_of, within
-from actors.records.transfer_checks import check_row, check_vector
+from actors.records.transfer_checks import check_agreement, check_row, check_vector
 from actors.records.transfer_rows import columns_of, exported, key_of, told, values_of
-from pipeline.errors import ConfigError, Conflict, InputError, NotFound
+from pipeline.errors import Conflict, InputError, NotFound
 from pipeline.messages import Scope
+from pipeline.settings import LimitSettings
 
 _MAX_LINE = 64 * 1024 * 1024
 _OF_TENANT = ("erasures", "sleep_runs")
@@ -65,6 +67,10 @@ class _Row:
     values: dict[str, Any]
 
 
+_Read = Callable[[], Iterator[tuple[Table, _Row]]]
+"""Reads all rows of the file, checked, once more."""
+
+
 class SqlImport:
     """Imports over a record store."""
 
@@ -72,7 +78,14 @@ class SqlImport:
         self._engine = engine
 
     def load(
-        self, scope: Scope, file: BinaryIO, *, model: str, width: int, now: datetime
+        self,
+        scope: Scope,
+        file: BinaryIO,
+        *,
+        model: str,
+        width: int,
+        now: datetime,
+        limits: LimitSettings = LimitSettings(),  # noqa: B008  (frozen)
     ) -> Imported:
         """Stores the export in ``file``, which is read twice, as the collection.
 
@@ -80,17 +93,18 @@ class SqlImport:
             model: the embedding model that the service runs, whose vectors are ``width`` wide.
 
         Raises:
-            InputError: the file is no whole export; the message names the line.
-            ConfigError: its vectors are of another model or width.
+            InputError: the file is no whole export, a row means nothing or holds more than a
+                request may, with its line; or its vectors are of another model or width.
             Conflict: something of it is there and says otherwise, or it was erased here.
             NotFound: there is no such tenant.
         """
         head = check(file)
         _check_models(head, model=model, width=width)
+        read = partial(_all_rows, file, limits)
         with writing(self._engine, scope.tenant) as connection:
-            _check_tombstones(connection, scope, head, file)
+            _check_tombstones(connection, scope, head, read)
             try:
-                return _store(connection, scope, head, file, now)
+                return _store(connection, scope, head, read, now)
             except IntegrityError as exc:
                 raise Conflict(
                     "an id of the export is taken by another collection of this store",
@@ -175,22 +189,24 @@ def _check_end(
         raise _wrong(number, "the checksum is not that of the lines before")
     if {name: count for name, count in head.counts.items() if count} != dict(found):
         raise _wrong(number, "the rows are not as many as the first line says")
+    if found.get(collections.name) != 1:
+        raise _wrong(1, "expected the rows of one collection")
     if file.read(1):
         raise _wrong(number + 1, "expected the end of the file")
 
 
-def _wrong(number: int, reason: str) -> InputError:
-    return InputError(f"line {number}: {reason}", field="file")
+def _wrong(number: int, reason: str, *, field: str | None = None) -> InputError:
+    return InputError(f"line {number}: {reason}", field=field or "file")
 
 
 def _check_models(head: Head, *, model: str, width: int) -> None:
     for name, stored in head.models.items():
         if name != model:
-            raise ConfigError(
+            raise InputError(
                 f"expected vectors of {model}, the export holds those of {name}", field="model"
             )
         if stored != width:
-            raise ConfigError(
+            raise InputError(
                 f"expected vectors of {width} numbers, the export's have {stored}", field="model"
             )
 
@@ -198,7 +214,7 @@ def _check_models(head: Head, *, model: str, width: int) -> None:
 # Tombstones ---------------------------------------------------------------------------------------
 
 
-def _check_tombstones(connection: Connection, scope: Scope, head: Head, file: BinaryIO) -> None:
+def _check_tombstones(connection: Connection, scope: Scope, head: Head, read: _Read) -> None:
     """Raises Conflict where something was erased here that the export does not know of."""
     mine = (erasures.c.tenant == scope.tenant, erasures.c.origin == head.origin)
     columns = (erasures.c.kind, erasures.c.subject, erasures.c.erased_at)
@@ -207,7 +223,7 @@ def _check_tombstones(connection: Connection, scope: Scope, head: Head, file: Bi
         return
     known = {
         (row.values["kind"], row.values["subject"], row.values["erased_at"])
-        for row in _rows(file, "erasures")
+        for row in _rows(read, "erasures")
     }
     for row in here:
         if (row.kind, row.subject, row.erased_at) not in known:
@@ -218,14 +234,14 @@ def _check_tombstones(connection: Connection, scope: Scope, head: Head, file: Bi
             )
 
 
-def _rows(file: BinaryIO, wanted: str) -> Iterator[_Row]:
+def _rows(read: _Read, wanted: str) -> Iterator[_Row]:
     """The rows of one table."""
-    for table, row in _all_rows(file):
+    for table, row in read():
         if table.name == wanted:
             yield row
 
 
-def _all_rows(file: BinaryIO) -> Iterator[tuple[Table, _Row]]:
+def _all_rows(file: BinaryIO, limits: LimitSettings) -> Iterator[tuple[Table, _Row]]:
     file.seek(0)
     for number, line in enumerate(_raw_lines(file), start=1):
         document = _document(line, number)
@@ -234,9 +250,9 @@ def _all_rows(file: BinaryIO) -> Iterator[tuple[Table, _Row]]:
         table = _table(document, number)
         try:
             values = values_of(table, document["row"])
-            check_row(table, values)
+            check_row(table, values, limits=limits)
         except InputError as exc:
-            raise _wrong(number, exc.message) from exc
+            raise _wrong(number, exc.message, field=exc.field) from exc
         yield table, _Row(line=number, values=values)
 
 
@@ -244,14 +260,14 @@ def _all_rows(file: BinaryIO) -> Iterator[tuple[Table, _Row]]:
 
 
 def _store(
-    connection: Connection, scope: Scope, head: Head, file: BinaryIO, now: datetime
+    connection: Connection, scope: Scope, head: Head, read: _Read, now: datetime
 ) -> Imported:
     known = select(tenants.c.name).where(tenants.c.name == scope.tenant)
     if connection.execute(known).first() is None:
         raise NotFound(f"no tenant {scope.tenant!r}", field="tenant")
     added: dict[str, int] = {}
-    count = 0
-    for table, some in _pages(file):
+    count = line = 0
+    for table, some in _pages(read):
         count += len(some)
         if table is entry_vectors:
             _check_vectors(some, head)
@@ -261,7 +277,18 @@ def _store(
             connection.execute(insert(table), rows)
             added[table.name] = added.get(table.name, 0) + len(fresh)
             _follow(connection, scope, table, fresh, now)
+        if table is collections:
+            line = some[0].line
+    if added:
+        _check_agreement(connection, scope, line)
     return Imported(added=added, known=count - sum(added.values()))
+
+
+def _check_agreement(connection: Connection, scope: Scope, line: int) -> None:
+    try:
+        check_agreement(connection, scope)
+    except InputError as exc:
+        raise _wrong(line, exc.message, field=exc.field) from exc
 
 
 def _check_vectors(rows: Sequence[_Row], head: Head) -> None:
@@ -269,14 +296,14 @@ def _check_vectors(rows: Sequence[_Row], head: Head) -> None:
         try:
             check_vector(row.values, head.models)
         except InputError as exc:
-            raise _wrong(row.line, exc.message) from exc
+            raise _wrong(row.line, exc.message, field=exc.field) from exc
 
 
-def _pages(file: BinaryIO) -> Iterator[tuple[Table, list[_Row]]]:
+def _pages(read: _Read) -> Iterator[tuple[Table, list[_Row]]]:
     """Rows of one table, in runs short enough for one statement."""
     held: list[_Row] = []
     present: Table | None = None
-    for table, row in _all_rows(file):
+    for table, row in read():
         if present is not None and (table is not present or len(held) == 200):
             yield present, held
             held = []
@@ -299,11 +326,19 @@ def _fresh(
             fresh.append(row)
         elif not _is_same(kept, scope, table, row, head):
             raise Conflict(
-                f"line {row.line}: {table.name} holds another row in its place; an export goes "
-                "into an empty collection or onto itself",
-                field="file",
+                f"line {row.line}: {table.name} holds {_clash(kept, scope)}", field="file"
             )
     return fresh
+
+
+def _clash(kept: Any, scope: Scope) -> str:
+    place = kept._mapping.get("collection", scope.collection)
+    if place != scope.collection:
+        return (
+            f"this row in the collection {place!r}; an export goes into one collection of a "
+            "tenant, under another name only in another tenant or store"
+        )
+    return "another row in its place; an export goes into an empty collection or onto itself"
 
 
 def _stored(

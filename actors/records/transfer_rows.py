@@ -31,12 +31,12 @@ from sqlalchemy import (
     select,
     type_coerce,
 )
-from sqlalchemy.types import TypeEngine
 
 from actors.records.columns import HalfVector, UtcDateTime
 from actors.records.registry import Export, TableRule, parents_first
 from actors.records.sql import in_scope, is_collection
 from actors.records.tables import (
+    ORDER,
     collections,
     erasures,
     ledger,
@@ -45,7 +45,7 @@ from actors.records.tables import (
 )
 from pipeline.errors import InputError
 from pipeline.messages import Scope
-from pipeline.storable import check_json, check_text
+from pipeline.storable import HIGHEST, check_json, check_text
 
 PAGE = 500
 _LOCAL = {"ledger": {"id"}, "erasures": {"id", "within", "cleaned_at"}, "collections": {"origin"}}
@@ -159,12 +159,15 @@ def _meant(table: Table, column: Column[Any], value: object) -> object:
     if value is None and column.nullable:
         return None
     try:
-        return _parsed(column, value)
+        parsed = _parsed(column, value)
     except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error) as exc:
         raise InputError(
             f"expected a {column.type.__class__.__name__} in {table.name}.{column.name}",
-            field=column.name,
+            field=f"{table.name}.{column.name}",
         ) from exc
+    if type(parsed) is int:
+        _check_whole(table, column, parsed)
+    return parsed
 
 
 def _parsed(column: Column[Any], value: object) -> object:
@@ -187,8 +190,6 @@ def _parsed(column: Column[Any], value: object) -> object:
         check_text(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("expected a finite number")
-    if type(value) is int and not -_limit(kind) <= value < _limit(kind):
-        raise ValueError("expected a smaller number")
     return value
 
 
@@ -198,9 +199,14 @@ def _instant(value: datetime) -> datetime:
     return value.astimezone(UTC)
 
 
-def _limit(kind: TypeEngine[Any]) -> int:
-    """The first whole number that is too large for the column, on either database."""
-    return 2**63 if isinstance(kind, BigInteger) else 2**31
+def _check_whole(table: Table, column: Column[Any], value: int) -> None:
+    """Raises InputError outside what the column counts: counters begin at 0, all else at 1."""
+    is_from_zero = column.server_default is not None or column.name == ORDER[2]
+    least = 0 if is_from_zero else 1
+    most = HIGHEST if isinstance(column.type, BigInteger) else 2**31 - 1
+    if not least <= value <= most:
+        where = f"{table.name}.{column.name}"
+        raise InputError(f"expected {least} to {most} in {where}, got {value}", field=where)
 
 
 def _vector(stored: bytes) -> NDArray[np.float32]:

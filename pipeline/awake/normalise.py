@@ -13,6 +13,7 @@ from typing import Any
 
 from pipeline.errors import InputError
 from pipeline.messages import Json, NewMessage, Role
+from pipeline.names import check_name
 from pipeline.storable import check_json, check_text
 from pipeline.text.dates import parse_time
 from pipeline.text.zones import zone_info
@@ -63,6 +64,7 @@ def normalise(
     if zone is not None:
         zone_info(zone)
     _require_text(conversation, "conversation")
+    _require(check_name, conversation, "conversation")
     messages: list[NewMessage] = []
     said_at = previous_said_at or now
     for message in raw:

@@ -1,6 +1,7 @@
 """What ``doctor`` looks at: each check is a value that says what was found and what to do."""
 
 import importlib.metadata
+import os
 import platform
 import re
 import shutil
@@ -39,7 +40,7 @@ def machine_checks(home: Home) -> Iterator[Check]:
     yield from _packages()
     yield _disk(home)
     yield _memory(home)
-    yield _ports()
+    yield _ports(home)
     yield _proxy()
 
 
@@ -130,9 +131,11 @@ def _memory(home: Home) -> Check:
     )
 
 
-def _ports() -> Check:
+def _ports(home: Home) -> Check:
+    service = recorded(home)
+    asked = "" if service is not None and stands(service) else os.environ.get("SLOWWAVE_PORT", "")
     try:
-        ports = choose()
+        ports = choose(int(asked) if asked.isascii() and asked.isdigit() else None)
     except SlowwaveError as exc:
         return Check(name="ports", is_ok=False, is_needed=True, found=exc.message, fix="free some")
     found = f"enough are free; the API would take {ports.http}"

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from pipeline.errors import StoreError
+from pipeline.errors import AccessError, StoreError
 from serve.commands.connection import service_url
-from serve.commands.screen import JsonOption, Screen, table
+from serve.commands.screen import JsonOption, Screen, shown, table
 from serve.local.home import Home, current_home, models_dir
 from serve.local.plan import planned
 from serve.local.service import Started, recorded
@@ -20,6 +20,7 @@ from serve.operator_client import Operator, Report
 from serve.replies import Collection
 from serve.version import VERSION
 
+_NO_SCOPE = 403
 _NOTE = "extraction and sleep decisions are baselines without a language model"
 
 
@@ -71,7 +72,7 @@ def status(as_json: JsonOption = False) -> None:
     with Operator(url, os.environ.get("SLOWWAVE_API_KEY"), attempts=2) as client:
         is_ready = client.is_ready()
         reports = client.ingest_reports() if is_ready else []
-        collections = client.collections() if is_ready else []
+        collections = _collections(client) if is_ready else []
     dashboard = _dashboard(home, url)
     if as_json:
         head = {"version": VERSION, "url": url, "ready": is_ready, "dashboard": dashboard}
@@ -82,7 +83,8 @@ def status(as_json: JsonOption = False) -> None:
         raise StoreError(f"no service is ready at {url}; see `slowwave doctor`")
     screen.out.print(f"Slowwave {VERSION} at {url}  (API: {url}/docs, Ray: {dashboard or '-'})")
     screen.out.print(_reports_table(reports))
-    screen.out.print(_collections_table(collections))
+    if collections is not None:
+        screen.out.print(_collections_table(collections))
 
 
 def version(as_json: JsonOption = False) -> None:
@@ -114,13 +116,23 @@ def _dashboard(home: Home, url: str) -> str | None:
     return service.dashboard if service is not None and service.url == url else None
 
 
+def _collections(client: Operator) -> list[Collection] | None:
+    """The collections of the key's tenant; None for a key that may see none, an operator's."""
+    try:
+        return client.collections()
+    except AccessError as exc:
+        if exc.status != _NO_SCOPE:
+            raise
+        return None
+
+
 def _collections_table(collections: list[Collection]) -> object:
     if not collections:
         return "no collections yet; try `slowwave ingest FILE` or `slowwave demo`"
     columns = ("collection", "messages", "pending", "entries", "quarantined", "index lag")
     rows = [
         (
-            each["collection"],
+            shown(each["collection"]),
             each["messages"],
             each["pending"],
             each["entries"],

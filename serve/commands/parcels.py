@@ -17,6 +17,7 @@ from pipeline.awake.normalise import RawMessage, normalise
 from pipeline.errors import InputError
 from pipeline.ids import digest
 from pipeline.messages import Json
+from pipeline.names import path_name
 from serve.formats import ConversationIn
 
 MESSAGES = 200
@@ -80,6 +81,7 @@ def check(checked: Sequence[Thread], *, now: datetime) -> None:
     """
     for thread in checked:
         try:
+            path_name(thread.collection, field="collection")
             normalise(
                 [_raw(index, message) for index, message in enumerate(thread.messages)],
                 conversation=thread.conversation,

@@ -9,7 +9,7 @@ import typer
 from pipeline.errors import InputError
 from serve.commands.connection import connect_operator
 from serve.commands.recall import named
-from serve.commands.screen import JsonOption, Screen, table
+from serve.commands.screen import JsonOption, Screen, shown, table
 from serve.operator_client import Operator, QuarantineItem
 
 _SHOWN_CHARS = 80
@@ -99,7 +99,7 @@ def _show(items: list[QuarantineItem], nothing: str, *, as_json: bool) -> None:
     rows = [
         (
             item["message"]["id"],
-            item["collection"],
+            shown(item["collection"]),
             item["message"]["sequence"],
             item["state"],
             item["reason"],

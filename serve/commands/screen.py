@@ -1,6 +1,7 @@
 """What a command shows: tables for people, or one JSON document and nothing else on stdout."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,9 @@ JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
 ]
 _FILE_WIDTH = 160
+_MOVING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Line breaks, other control signs, and those that turn the direction of writing."""
+
 Advance = Callable[[int], None]
 
 
@@ -67,6 +71,11 @@ def _console(stream: TextIO) -> Console:
     """A console as wide as its terminal; in a file nothing needs to be cut short."""
     width = None if stream.isatty() else _FILE_WIDTH
     return Console(file=stream, highlight=False, soft_wrap=True, width=width)
+
+
+def shown(name: str) -> str:
+    """The name with everything that would move other text as an escape."""
+    return _MOVING.sub(lambda sign: ascii(sign.group())[1:-1], name)
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:

@@ -7,7 +7,7 @@ import typer
 from pipeline.errors import InputError
 from serve.commands.connection import connect
 from serve.commands.recall import named
-from serve.commands.screen import JsonOption, Screen, table
+from serve.commands.screen import JsonOption, Screen, shown, table
 from serve.lifecycle_client import Difference, LifecycleClient
 
 _DIFFERENCES = 1
@@ -39,7 +39,7 @@ def retention(
     if as_json:
         screen.document({"days": kept, "redacted": redacted})
         return
-    told = "for ever" if kept is None else f"{kept} days"
+    told = "for ever" if kept is None else f"{kept} day{'' if kept == 1 else 's'}"
     screen.out.print(f"raw messages are kept {told}; {redacted} were redacted now")
 
 
@@ -59,7 +59,13 @@ def reindex(
     if as_json:
         screen.document({"points": points})
         return
-    screen.out.print(table("", ("collection", "points"), sorted(points.items())))
+    screen.out.print(
+        table(
+            "",
+            ("collection", "points"),
+            [(shown(name), count) for name, count in sorted(points.items())],
+        )
+    )
 
 
 def fsck(
@@ -67,7 +73,10 @@ def fsck(
         str | None, typer.Argument(help="One collection; all of them if not given.")
     ] = None,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Repair what is derived: the index, the counters.")
+        bool,
+        typer.Option(
+            "--repair", help="Repair the index, the counters, and entries from their versions."
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -88,7 +97,7 @@ def _differences(found: list[Difference]) -> object:
     columns = ("collection", "what", "about", "detail", "repaired")
     rows = [
         (
-            each["collection"],
+            shown(each["collection"]),
             each["kind"],
             each["subject"],
             each["detail"],

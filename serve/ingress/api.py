@@ -22,7 +22,8 @@ def build_api(
     memory: Memory, sleep: Sleep, lifecycle: Lifecycle, *, limits: LimitSettings
 ) -> FastAPI:
     """The application's routes, errors and limits."""
-    api = FastAPI(title="Slowwave", version=VERSION, description=__doc__)
+    # A redirect would turn the path of one thing into that of another, and DELETE follows it.
+    api = FastAPI(title="Slowwave", version=VERSION, description=__doc__, redirect_slashes=False)
     errors.install(api)
     caller = Caller(memory.gate)
     api.include_router(message_routes(memory, limits, caller))

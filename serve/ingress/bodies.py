@@ -12,6 +12,7 @@ from pydantic import (
 )
 
 from pipeline.entries import Kind, Status
+from pipeline.names import MOST_CHARS, check_name
 from pipeline.storable import check_json, check_text
 
 HIGHEST = 2**63 - 1
@@ -21,6 +22,11 @@ HIGHEST = 2**63 - 1
 def _clean(text: str) -> str:
     check_text(text)
     return text
+
+
+def _in_paths(name: str) -> str:
+    check_name(name)
+    return name
 
 
 def _time(value: object) -> object:
@@ -36,8 +42,9 @@ def _clean_metadata(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 Time = Annotated[str | int | float | None, BeforeValidator(_time)]
 Text = Annotated[str, AfterValidator(_clean)]
-Name = Annotated[Text, Field(min_length=1, max_length=200)]
-Id = Annotated[Text, Field(max_length=200)]
+Name = Annotated[Text, Field(min_length=1, max_length=MOST_CHARS)]
+PathName = Annotated[Name, AfterValidator(_in_paths)]
+Id = Annotated[Text, Field(max_length=MOST_CHARS)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_clean_metadata)]
 
 
@@ -52,7 +59,7 @@ class MessageIn(Body):
 
     role: str
     content: str
-    speaker: Annotated[Text, Field(max_length=200)] | None = None
+    speaker: Annotated[Text, Field(max_length=MOST_CHARS)] | None = None
     said_at: Time = None
     zone: Annotated[Text, Field(max_length=64)] | None = None
     message_id: Name | None = None
@@ -62,7 +69,7 @@ class MessageIn(Body):
 class MessagesIn(Body):
     """Messages of one conversation, accepted all or none."""
 
-    conversation: Name = "default"
+    conversation: PathName = "default"
     zone: Annotated[Text, Field(max_length=64)] | None = None
     messages: Annotated[list[MessageIn], Field(min_length=1)]
     wait: bool = False
@@ -104,5 +111,5 @@ class SleepIn(Body):
     """A sleep run over what is due."""
 
     dry_run: bool = False
-    collection: Name | None = None
+    collection: PathName | None = None
     wait: bool = False

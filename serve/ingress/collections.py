@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Header, Query
 
 from pipeline.awake.normalise import RawMessage
 from pipeline.entries import Status
-from pipeline.errors import TooLarge
+from pipeline.errors import InputError, TooLarge
 from pipeline.ids import digest
 from pipeline.messages import Scope
 from pipeline.recall.rank import Ranked
@@ -95,6 +95,8 @@ def message_routes(memory: Memory, limits: LimitSettings, caller: Caller) -> API
         idempotency_key: Annotated[Text | None, Header(max_length=200)] = None,
     ) -> AcceptOut:
         check_size(body, limits)
+        if idempotency_key == "":
+            raise InputError("expected a key, got an empty one", field="Idempotency-Key")
         accepted = await memory.accept(
             scope,
             [raw(message, index) for index, message in enumerate(body.messages)],

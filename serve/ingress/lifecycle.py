@@ -13,10 +13,12 @@ from actors.records.retention import MOST_DAYS
 from pipeline.errors import AccessError
 from pipeline.ids import EntryId
 from pipeline.messages import Scope
+from pipeline.names import path_name
 from pipeline.state import Difference
+from pipeline.tenancy import KeyScope
 from serve.gate import Identity
 from serve.ingress.access import Caller
-from serve.ingress.bodies import Id, Name, Text
+from serve.ingress.bodies import Id, PathName, Text
 from serve.ingress.views import View
 from serve.lifecycle import Lifecycle
 
@@ -40,7 +42,7 @@ class RetentionIn(_Body):
 class FsckIn(_Body):
     """What to check: one collection or all, and whether to repair what is derived."""
 
-    collection: Name | None = None
+    collection: PathName | None = None
     repair: bool = False
 
 
@@ -127,7 +129,8 @@ def _erase(routes: APIRouter, lifecycle: Lifecycle, caller: Caller) -> None:
         name: Annotated[Text, Path(min_length=1, max_length=500)],
         scope: Annotated[Scope, Depends(caller.scope)],
     ) -> dict[str, int]:
-        return await lifecycle.erase_conversation(scope, name)
+        named = path_name(name, field="conversation")
+        return await lifecycle.erase_conversation(scope, named)
 
     @routes.delete("/collections/{collection}", tags=["erasure"])
     async def erase_collection(scope: Annotated[Scope, Depends(caller.scope)]) -> dict[str, int]:
@@ -197,8 +200,10 @@ def _check(routes: APIRouter, lifecycle: Lifecycle, caller: Caller) -> None:
 
     @routes.post("/fsck", tags=["check"])
     async def fsck(
-        tenant: Annotated[str, Depends(caller.tenant)], body: FsckIn | None = None
+        who: Annotated[Identity, Depends(caller.identity)], body: FsckIn | None = None
     ) -> FsckOut:
         asked = body or FsckIn()
-        found = await lifecycle.fsck(caller.known(tenant), asked.collection, repair=asked.repair)
+        if asked.repair:
+            who.must(KeyScope.INGEST)
+        found = await lifecycle.fsck(who.tenant, asked.collection, repair=asked.repair)
         return FsckOut(differences=[DifferenceOut.of(each) for each in found])

@@ -5,10 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
-from telling import HERON, HERON_ZH, NOON, everything, remember, said, texts
+from telling import HERON, HERON_ZH, NOON, entry_about, everything, remember, said, texts
 
 from actors.records import Records, open_records
-from pipeline.errors import ConfigError, Conflict, InputError, NotFound, SlowwaveError
+from pipeline.errors import Conflict, InputError, NotFound, SlowwaveError
 from pipeline.messages import Scope, TenantId
 
 
@@ -137,8 +137,10 @@ def test_vectors_of_another_model_or_width_are_refused_by_name(
 ) -> None:
     place = Scope(tenant=TenantId("globex"), collection="copy")
 
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(InputError, match=message) as refusal:
         load(records, place, full, model=model, width=width)
+
+    assert refusal.value.field == "model"
 
 
 def test_nothing_is_exported_of_an_unknown_collection(records: Records, scope: Scope) -> None:
@@ -212,6 +214,100 @@ def test_a_row_that_could_not_be_read_is_refused_with_its_line(
         load(records, place, signed(lines))
 
     assert everything(records) == before
+
+
+BEYOND = 2**53
+
+WRONG_VALUES = [
+    ("messages", "sequence", -5),
+    ("messages", "sequence", 0),
+    ("messages", "sequence", BEYOND),
+    ("messages", "attempts", -1),
+    ("messages", "content", "鹭" * 200_001),
+    ("messages", "content", " "),
+    ("messages", "compressed", "a" * 200_001),
+    ("messages", "metadata", {"a": "b" * 17_000_000}),
+    ("messages", "conversation", ".."),
+    ("messages", "speaker", "a" * 201),
+    ("messages", "external_id", ""),
+    ("messages", "zone", "Nowhere/Never"),
+    ("messages", "id", ".."),
+    ("entries", "id", "."),
+    ("entries", "version", 0),
+    ("entries", "new_at", -1),
+    ("entries", "order_ordinal", -1),
+    ("entries", "order_sequence", 0),
+    ("entry_versions", "text", "a" * 200_001),
+    ("segments", "first_sequence", 0),
+    ("conversations", "name", ".."),
+    ("conversations", "name", "a" * 201),
+    ("conversations", "last_sequence", -1),
+    ("idempotency", "key", "a" * 201),
+    ("idempotency", "reply", [0]),
+    ("idempotency", "reply", [BEYOND]),
+    *(
+        ("collections", name, value)
+        for name in ("last_sequence", "erased", "writes", "step", "accepted", "pending")
+        for value in (-1, BEYOND, 2**63 - 1)
+    ),
+    *(
+        ("collections", name, value)
+        for name in ("flush_requested", "flushed", "consolidated_through")
+        for value in (-1, 50, 2**63 - 1)
+    ),
+    ("collections", "last_sequence", 3),  # below the sequence of its last message
+    ("collections", "pending", 3),
+    ("collections", "accepted", 0),
+    ("collections", "erased", 1),
+    ("collections", "writes", 1),  # fewer than the entries have seen
+]
+"""Values that no request makes, some of which would stop whoever counts on."""
+
+
+def _short(value: object) -> str:
+    return repr(value)[:20]
+
+
+@pytest.mark.parametrize(("table", "column", "value"), WRONG_VALUES, ids=_short)
+def test_a_value_that_no_request_makes_is_refused_with_its_line_and_column(
+    records: Records, full: bytes, table: str, column: str, value: object
+) -> None:
+    place = Scope(tenant=TenantId("globex"), collection="copy")
+    lines = [json.loads(line) for line in full.splitlines()]
+    number = next(n for n, line in enumerate(lines) if line.get("table") == table)
+    lines[number]["row"][column] = value
+    before = everything(records)
+
+    with pytest.raises(InputError, match=f"line {number + 1}: ") as refusal:
+        load(records, place, signed(lines))
+
+    assert refusal.value.field in (f"{table}.{column}", "row")
+    assert len(refusal.value.message) < 300
+    assert everything(records) == before
+
+
+def test_marks_of_a_tombstone_that_nobody_could_count_on_are_refused(
+    records: Records, scope: Scope
+) -> None:
+    remember(records, scope, HERON, HERON_ZH)
+    records.erasure.erase_entry(
+        scope.tenant, entry_about(records, scope, "翡翠羽"), siblings=False, now=NOON
+    )
+    lines = [json.loads(line) for line in exported(records, scope).splitlines()]
+    number = next(n for n, line in enumerate(lines) if line.get("table") == "erasures")
+    lines[number]["row"]["marks"]["step"] = BEYOND
+
+    with pytest.raises(InputError, match=f"line {number + 1}: erasures.marks: expected counts"):
+        load(records, Scope(tenant=TenantId("globex"), collection="copy"), signed(lines))
+
+
+def test_an_export_without_its_collection_is_refused(records: Records, full: bytes) -> None:
+    lines = [json.loads(line) for line in full.splitlines()]
+    without = [line for line in lines if line.get("table") != "collections"]
+    without[0]["counts"]["collections"] = 0
+
+    with pytest.raises(InputError, match="line 1: expected the rows of one collection"):
+        load(records, Scope(tenant=TenantId("globex"), collection="copy"), signed(without))
 
 
 def test_lines_nested_without_end_are_refused(records: Records, full: bytes) -> None:

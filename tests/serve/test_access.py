@@ -115,7 +115,7 @@ def test_a_key_without_the_scope_is_refused_and_told_which(
     reply = closed.client.request(method, path, json=body, headers=headers)
 
     assert error(reply) == (403, "AccessError", "key")
-    assert f"the scope {scope}," in reply.json()["error"]["message"]
+    assert f"the scope {scope}" in reply.json()["error"]["message"]
 
 
 def test_every_route_that_changes_something_names_its_scope_or_is_an_operators(house: Any) -> None:
@@ -131,6 +131,31 @@ def test_every_route_that_changes_something_names_its_scope_or_is_an_operators(h
 def _routes(app: Any) -> set[tuple[str, str]]:
     document = app.openapi()["paths"]
     return {(method.upper(), path) for path, methods in document.items() for method in methods}
+
+
+def test_an_operators_key_alone_sees_how_far_ingestion_is_and_no_content(closed: Any) -> None:
+    fill(closed, create(closed, "globex"), "I live in Oslo.")
+    operator = create(closed, "acme", scopes=["admin"])
+
+    seen = closed.client.get("/v1/ingest", headers=operator)
+
+    assert [each["tenant"] for each in seen.json()["tenants"]] == ["acme", "default", "globex"]
+    assert error(closed.client.get("/v1/collections", headers=operator))[0] == 403
+
+
+@pytest.mark.parametrize(
+    ("scopes", "looks", "repairs"),
+    [(["read"], 200, 403), (["ingest"], 200, 200), (["sleep", "erase"], 403, 403)],
+)
+def test_who_may_read_may_check_and_who_may_ingest_may_repair(
+    closed: Any, scopes: list[str], looks: int, repairs: int
+) -> None:
+    headers = create(closed, "acme", scopes=scopes)
+
+    looked = closed.client.post("/v1/fsck", headers=headers)
+    repaired = closed.client.post("/v1/fsck", json={"repair": True}, headers=headers)
+
+    assert (looked.status_code, repaired.status_code) == (looks, repairs)
 
 
 def test_rotation_ends_the_old_key_at_once_here(closed: Any) -> None:

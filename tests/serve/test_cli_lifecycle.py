@@ -102,3 +102,25 @@ def test_an_import_takes_the_name_of_its_file(
 def test_a_failed_export_leaves_no_file(tmp_path: Path) -> None:
     assert run(["export", "nobody", "-o", str(tmp_path / "x.ndjson")]) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        (["erase", "conversation", "trip", "..", "--yes"], "conversation"),
+        (["erase", "collection", ".", "--yes"], "collection"),
+        (["erase", "entry", "..", "--yes"], "entry"),
+        (["erase", "tenant", "..", "--yes"], "tenant"),
+        (["reindex", ".."], "collection"),
+        (["search", "..", "tea"], "collection"),
+        (["tenants", "rotate-key", ".."], "tenant"),
+        (["quarantine", "drop", ".."], "message"),
+    ],
+)
+def test_a_step_of_a_path_is_refused_before_anything_is_sent(
+    words: list[str], field: str, service, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*words, "--json"]) == 1
+
+    assert json.loads(capfd.readouterr().out)["error"]["field"] == field
+    assert service.asked == []

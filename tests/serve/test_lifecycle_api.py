@@ -337,6 +337,7 @@ def test_what_differs_is_found_and_what_is_derived_is_repaired(house: Any) -> No
     house.edge.upsert([stray(house, "nobody"), replace(stray(house, moved.entry), id=moved.id)])
     change(house, "UPDATE collections SET pending = 7")
     change(house, "UPDATE entries SET sources = '[\"nowhere\"]' WHERE id = ?", kept.entry)
+    change(house, "UPDATE entry_versions SET sources = '[\"nowhere\"]' WHERE entry = ?", kept.entry)
 
     found = house.client.post("/v1/fsck").json()["differences"]
     house.client.post("/v1/fsck", json={"repair": True})

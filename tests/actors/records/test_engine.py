@@ -159,3 +159,20 @@ def test_nobody_else_reads_a_new_database(tmp_path: Path) -> None:
         "records.sqlite-wal": 0o600,
         "records.sqlite-shm": 0o600,
     }
+
+
+def test_a_number_that_no_column_holds_is_an_error_of_the_store(tmp_path: Path) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path}/a.db")
+    with writing(engine, EVERY_TENANT) as connection:
+        connection.execute(text("CREATE TABLE t (n INTEGER)"))
+
+    def fail() -> None:
+        with writing(engine, EVERY_TENANT) as connection:
+            connection.execute(text("INSERT INTO t VALUES (:n)"), {"n": 2**63})
+
+    with pytest.raises(StoreError, match="too large"):
+        fail()
+
+    with reading(engine, EVERY_TENANT) as connection:
+        assert connection.execute(text("SELECT count(*) FROM t")).scalar() == 0
+    engine.dispose()
