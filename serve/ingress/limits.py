@@ -43,7 +43,7 @@ class Room:
 class Doorway:
     """Lets a request in when its body is there and others have left a place at work.
 
-    A path that ends as ``streamed`` is read piece by piece while it is at work, and of any size.
+    A path that ends as ``streamed`` is read piece by piece and may be of any size.
     One that is in ``always`` has no body and is answered whatever else is going on.
     """
 
@@ -72,29 +72,50 @@ class Doorway:
         if scope["type"] != "http" or scope["path"] in self._always:
             await self._app(scope, receive, send)
             return
+        is_streamed = scope["path"].endswith(self._streamed) and _has_body(scope)
+        let_in = self._let_stream_in if is_streamed else self._let_in
         try:
-            inside = await self._arrived(scope, receive)
-            await self._take_place()
+            await let_in(scope, receive, send)
         except (HTTPException, SlowwaveError) as error:
             await _refuse(error, scope, receive, send)
-            return
         except _Gone:
             return
+
+    async def _let_in(self, scope: Event, receive: Receive, send: Send) -> None:
+        """The application gets the whole body at once."""
+        body = _Body(receive, self._limits, is_limited=True)
+        inside = body.receive
+        if _has_body(scope):
+            body.check(_told_length(scope))
+            async with self._arrival():
+                await self._knock(_header(scope, b"authorization"))
+                inside = await body.whole()
+        await self._take_place()
         try:
             await self._app(scope, inside, send)
         finally:
             self._places.release()
 
-    async def _arrived(self, scope: Event, receive: Receive) -> Receive:
-        """What the application receives from: the whole body at once, or its pieces in time."""
-        is_streamed = scope["path"].endswith(self._streamed)
-        body = _Body(receive, self._limits, is_limited=not is_streamed)
-        if not _has_body(scope):
-            return body.receive
-        body.check(_told_length(scope))
-        async with self._arrival():
-            await self._knock(_header(scope, b"authorization"))
-            return body.receive if is_streamed else await body.whole()
+    async def _let_stream_in(self, scope: Event, receive: Receive, send: Send) -> None:
+        """The application gets the pieces as they come, and after the last one a place at work."""
+        body = _Body(receive, self._limits, is_limited=False)
+        is_at_work = False
+
+        async def inside() -> Event:
+            nonlocal is_at_work
+            event = await body.receive()
+            if body.is_whole and not is_at_work:
+                await self._take_place()
+                is_at_work = True
+            return event
+
+        try:
+            async with self._arrival():
+                await self._knock(_header(scope, b"authorization"))
+                await self._app(scope, inside, send)
+        finally:
+            if is_at_work:
+                self._places.release()
 
     @asynccontextmanager
     async def _arrival(self) -> AsyncIterator[None]:
@@ -143,7 +164,7 @@ class _Body:
         self._is_limited = is_limited
         self._seen = 0
         self._waited_s = 0.0
-        self._is_whole = False
+        self.is_whole = False
 
     def check(self, length: int) -> None:
         """Raises HTTPException with status 413 for a body of more bytes than one may have."""
@@ -158,8 +179,8 @@ class _Body:
         Raises:
             HTTPException: 408 where it does not come in time, 413 where it is too much.
         """
-        event = await (self._receive() if self._is_whole else self._in_time())
-        self._is_whole = self._is_whole or not event.get("more_body", False)
+        event = await (self._receive() if self.is_whole else self._in_time())
+        self.is_whole = self.is_whole or not event.get("more_body", False)
         self._seen += len(event.get("body", b""))
         self.check(self._seen)
         return event
@@ -181,7 +202,7 @@ class _Body:
     async def whole(self) -> Receive:
         """Reads to the end; what the application then receives from. Raises _Gone."""
         pieces: list[bytes] = []
-        while not self._is_whole:
+        while not self.is_whole:
             event = await self.receive()
             if event["type"] == "http.disconnect":
                 raise _Gone

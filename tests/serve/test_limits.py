@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from starlette.exceptions import HTTPException
 
 from pipeline.errors import AccessError
 from pipeline.settings import LimitSettings
@@ -77,7 +76,8 @@ class Sent:
         return self.events[0]["status"], body.decode()
 
     def header(self, name: bytes) -> bytes:
-        return dict(self.events[0]["headers"])[name]
+        found: bytes = dict(self.events[0]["headers"])[name]
+        return found
 
 
 def doorway(app: Any, *, knock: Any = everybody, room: Room | None = None, **limits: Any) -> Any:
@@ -108,13 +108,20 @@ def test_a_body_that_stops_coming_is_answered_with_408_in_the_shape_of_every_err
     assert sent.header(b"connection") == b"close"
 
 
-def test_a_streamed_body_that_stops_coming_ends_inside_the_application() -> None:
-    sent = Sent([PIECE], path="/v1/collections/h/import")
+def test_half_sent_imports_take_no_place_at_work_and_end_with_408() -> None:
+    async def ask() -> tuple[tuple[int, str], set[int], int]:
+        door = doorway(Echo(), body_s=0.3)
+        path = "/v1/collections/h/import"
+        half = [asyncio.create_task(Sent([PIECE], path=path).to(door)) for _ in range(5)]
+        await asyncio.sleep(0.01)
+        other = await Sent([PIECE], is_whole=True).to(door)
+        stopped = {(await each)[0] for each in half}
+        return other, stopped, (await Sent([PIECE], is_whole=True, path=path).to(door))[0]
 
-    with pytest.raises(HTTPException) as refused:
-        asyncio.run(sent.to(doorway(Echo(), body_s=0.05)))
+    other, stopped, whole = asyncio.run(ask())
 
-    assert refused.value.status_code == 408
+    assert other == (200, str(len(PIECE)))
+    assert (stopped, whole) == ({408}, 200)
 
 
 def test_a_slow_body_that_keeps_coming_is_taken() -> None:
