@@ -84,7 +84,7 @@ class Doorway:
     async def _let_in(self, scope: Event, receive: Receive, send: Send) -> None:
         """The application gets the whole body at once."""
         body = _Body(receive, self._limits, is_limited=True)
-        inside = body.receive
+        inside: Receive = body.receive
         if _has_body(scope):
             body.check(_told_length(scope))
             async with self._arrival():
