@@ -13,6 +13,7 @@ from pathlib import Path
 
 import qdrant_edge as qdrant
 
+from actors.index_paths import folders_set_aside, remains
 from actors.index_shape import (
     DENSE,
     INTEGER_FIELDS,
@@ -47,6 +48,13 @@ The engine writes through sparse maps of files: where there is no room for a pag
 kernel ends the process, and nothing says why.
 """
 
+_OF_THE_MACHINE = tuple(f"(os error {number})" for number in (12, 13, 23, 24, 28, 30, 122))
+"""No memory, no right, too many files, no room, read-only, quota: no fault of the folder."""
+
+
+class DamagedIndex(StoreError):
+    """The engine cannot read what lies in the folder."""
+
 
 class EdgeIndex:
     """A VectorIndex over one folder. An existing folder is opened, never erased."""
@@ -59,16 +67,22 @@ class EdgeIndex:
 
         Raises:
             ConfigError: the folder's vectors have another width than ``dim``; nothing is changed.
-            StoreError: another process has the folder open, it cannot be read, or the disk is full.
+            DamagedIndex: what lies there cannot be read.
+            StoreError: another process has the folder open, or the disk cannot be used.
         """
         self._folder = Path(folder)
         self._dim = dim
         self._free_bytes = free_bytes
         self._check_folder()
         self._check_room()
-        with self._translated():
+        with self._translated(DamagedIndex):
             self._shard = _open(self._folder, dim)
         self._next: qdrant.EdgeShard | None = None
+
+    @property
+    def dim(self) -> int:
+        """The width of its vectors."""
+        return self._dim
 
     def upsert(self, points: Sequence[IndexPoint]) -> None:
         """Writes the points through the engine's log: a kill loses none of them."""
@@ -164,7 +178,8 @@ class EdgeIndex:
             self._folder.rename(self._last_folder)
             self._next_folder.rename(self._folder)
             self._shard = _open(self._folder, self._dim)
-            shutil.rmtree(self._last_folder)
+            for each in (self._last_folder, *folders_set_aside(self._folder)):
+                shutil.rmtree(each)
 
     @property
     def _next_folder(self) -> Path:
@@ -204,9 +219,8 @@ class EdgeIndex:
         """Ends what a killed rebuild left: a full second shard takes its place, another goes."""
         if self._last_folder.exists() and not self._folder.exists():
             self._next_folder.rename(self._folder)
-        for remains in (self._last_folder, self._next_folder):
-            if remains.exists():
-                shutil.rmtree(remains)
+        for each in remains(self._folder):
+            shutil.rmtree(each)
 
     def _check_folder(self) -> None:
         try:
@@ -215,7 +229,8 @@ class EdgeIndex:
             config = self._folder / _CONFIG_FILE
             stored = json.loads(config.read_text()) if config.exists() else None
         except (OSError, ValueError) as exc:
-            raise StoreError(f"the index folder {self._folder} cannot be read: {exc}") from exc
+            kind = StoreError if isinstance(exc, OSError) else DamagedIndex
+            raise kind(f"the index folder {self._folder} cannot be read: {exc}") from exc
         if stored is not None:
             where = f"the index folder {self._folder}"
             check_width(_width(stored), dim=self._dim, where=where)
@@ -229,14 +244,19 @@ class EdgeIndex:
         return [[hit(one.payload, one.score) for one in hits] for hits in found]
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """The engine raises bare ``Exception`` for everything that fails, so that is caught."""
+    def _translated(self, kind: type[StoreError] = StoreError) -> Iterator[None]:
+        """The engine raises bare ``Exception`` for everything that fails, so that is caught.
+
+        Args:
+            kind: what it means, unless the folder is open elsewhere or the machine refused.
+        """
         try:
             yield
         except Exception as exc:
             if "WouldBlock" in str(exc):
                 raise StoreError(f"the index folder {self._folder} is open elsewhere") from exc
-            raise StoreError(f"the index folder {self._folder}: {exc}") from exc
+            meant = StoreError if any(sign in str(exc) for sign in _OF_THE_MACHINE) else kind
+            raise meant(f"the index folder {self._folder}: {exc}") from exc
 
 
 def _open(folder: Path, dim: int) -> qdrant.EdgeShard:

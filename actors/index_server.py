@@ -66,6 +66,11 @@ class ServerIndex:
             self._ensure_collection()
             self._ensure_fields()
 
+    @property
+    def dim(self) -> int:
+        """The width of its vectors."""
+        return self._dim
+
     def upsert(self, points: Sequence[IndexPoint]) -> None:
         """Writes the points and waits until they can be found."""
         check_vectors([point.dense for point in points], dim=self._dim)

@@ -72,11 +72,17 @@ class RecallSettings(Section):
 
 
 class LimitSettings(Section):
-    """What a request may hold."""
+    """What a request may hold, and how long its body may take to come.
+
+    64 KiB of a body buy it one more second than ``body_s``; ``arriving_bodies`` is how many
+    requests may be on their way at once.
+    """
 
     message_chars: PositiveInt = 200_000
     batch_messages: PositiveInt = 1_000
     body_bytes: PositiveInt = 16 * 1024 * 1024
+    body_s: PositiveFloat = 15.0
+    arriving_bodies: PositiveInt = 1_000
 
 
 class QuotaSettings(Section):

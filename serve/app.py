@@ -11,7 +11,7 @@ from ray.serve import Application, Deployment
 from ray.serve.config import BackpressureConfig
 
 from serve.deployments import Compressor, Embedder, Segmenter
-from serve.replicas import IngestWorkers, Ingress
+from serve.replicas import IngestWorkers, Ingress, ingress_room
 from serve.settings import AppSettings, DeploymentName, DeploymentSettings
 
 APP = "slowwave"
@@ -38,18 +38,24 @@ def build(args: AppSettings) -> Application:
     workers = _deployment(args, IngestWorkers).bind(
         settings=args, embedder=embedder, compressor=compressor, segmenter=segmenter
     )
-    return _deployment(args, ray_serve.ingress()(Ingress)).bind(
+    # The ingress counts what is at work by itself: Serve counts requests still being sent as well.
+    idle = ingress_room(args).waiting + args.limits.arriving_bodies
+    return _deployment(args, ray_serve.ingress()(Ingress), idle=idle).bind(
         settings=args, embedder=embedder, workers=workers
     )
 
 
-def _deployment(args: AppSettings, cls: type) -> Deployment:
-    """The class as a deployment of its own name, sized by the settings."""
+def _deployment(args: AppSettings, cls: type, *, idle: int = 0) -> Deployment:
+    """The class as a deployment of its own name, sized by the settings.
+
+    Args:
+        idle: requests that Serve lets in beside those at work.
+    """
     asked = args.deployments.get(cast(DeploymentName, cls.__name__), DeploymentSettings())
     sized = ray_serve.deployment(
         name=cls.__name__,
         num_replicas=asked.num_replicas,
-        max_ongoing_requests=asked.max_ongoing_requests,
+        max_ongoing_requests=asked.max_ongoing_requests + idle,
         max_queued_requests=asked.max_queued_requests,
         health_check_period_s=_LOOK_S,
         backpressure_config=BackpressureConfig(status_code=429, retry_after_s=1.0),

@@ -1,6 +1,7 @@
 """The vector index as the service reaches it, and how it follows the record store."""
 
 import asyncio
+import logging
 import threading
 import uuid
 from collections.abc import Callable, Sequence
@@ -9,9 +10,11 @@ from typing import Protocol, TypeVar
 
 from pipeline.messages import Scope, TenantId
 from pipeline.ports import EntryKey, IndexSource, Outbox, VectorIndex
-from pipeline.recall.compare import differences
-from pipeline.recall.points import points
-from pipeline.state import Difference, IndexHits, IndexQuery, OutboxItem, StoredPoint
+from pipeline.recall.compare import differences, unusable
+from pipeline.recall.points import fitting, points
+from pipeline.state import Difference, IndexHits, IndexPoint, IndexQuery, OutboxItem, StoredPoint
+
+log = logging.getLogger("slowwave.index")
 
 T = TypeVar("T")
 
@@ -56,12 +59,21 @@ def drain(index: VectorIndex, outbox: Outbox, *, limit: int = 256) -> bool:
     items = outbox.pending(limit=limit)
     if not items:
         return False
-    index.upsert([point for item in items for point in points(item)])
+    index.upsert(_taken(items, dim=index.dim))
     removed = [gone for item in items for gone in item.removed]
     if removed:
         index.delete(removed)
     outbox.done(items)
     return sum(len(item.ids) for item in items) >= limit
+
+
+def _taken(items: Sequence[OutboxItem], *, dim: int) -> list[IndexPoint]:
+    """The points of the entries; one whose vector is damaged is named and holds nothing else up."""
+    fit, unfit = fitting([point for item in items for point in points(item)], dim=dim)
+    for each in unusable(unfit, dim=dim):
+        where = f"collection {each.scope.collection!r} of tenant {each.scope.tenant!r}"
+        log.error("%s of %s is left out of the index: %s", each.subject, where, each.detail)
+    return fit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +106,14 @@ class IndexKeeper:
         self._finished = 0
         self._is_running = False
         self._after: EntryKey | None = None
+        self._owe_a_new_one()
+
+    def _owe_a_new_one(self) -> None:
+        """An index that holds nothing has all of the record store before it."""
+        if self.index.count():
+            return
+        if owed := self._outbox.owe_all():
+            log.warning("the index is empty: it takes %d entries from the record store", owed)
 
     def follow(self) -> bool:
         """Takes some of what is pending; whether there may be more."""
@@ -117,7 +137,7 @@ class IndexKeeper:
             self._is_running, self._after = True, None
         items = self._source.page(after=self._after, limit=PAGE)
         if items:
-            self.index.rebuild([point for item in items for point in points(item)])
+            self.index.rebuild(_taken(items, dim=self.index.dim))
             self._after = _key(items[-1])
             return False
         self.index.end_rebuild()
@@ -146,12 +166,14 @@ class IndexKeeper:
         items = self._source.page(scope, after=after, limit=PAGE)
         late = self._source.pending(items)
         due = [item for item in items if _key(item) not in late]
-        wanted = [point for item in due for point in points(item)]
+        dim = self.index.dim
+        wanted, unfit = fitting([point for item in due for point in points(item)], dim=dim)
         found = self.index.points([point.id for point in wanted])
         differing = differences(due, wanted, found, repaired=repair)
         if repair and differing:
             self.index.upsert(wanted)
-        return Checked(differences=tuple(differing), cursor=_key(items[-1]) if items else "")
+        broken = unusable(unfit, dim=dim)
+        return Checked(differences=(*differing, *broken), cursor=_key(items[-1]) if items else "")
 
     def _check_points(self, whose: Scope | TenantId | None, after: str, *, repair: bool) -> Checked:
         found = self.index.scan(whose, after=after or None, limit=PAGE)

@@ -1,7 +1,8 @@
 """The embedded index: Qdrant's engine inside one named, detached actor outside Serve.
 
 It outlives replicas, restarts by itself and is the only writer of its folder. It follows the
-record store through the outbox, so what it lost or missed it takes again.
+record store through the outbox, so what it lost or missed it takes again; a folder that is damaged
+or gone begins empty and takes everything.
 """
 
 from collections.abc import Sequence
@@ -25,11 +26,12 @@ class IndexActor:
     """Owns the folder; searches and drains one call at a time."""
 
     def __init__(self, *, folder: Path, dim: int, records_url: str) -> None:
-        from actors.index_edge import EdgeIndex
+        from actors.index_folder import open_whole
         from actors.records import open_records
 
         records = open_records(records_url)
-        self._keeper = IndexKeeper(EdgeIndex(folder, dim=dim), records.outbox, records.index_source)
+        index = open_whole(folder, dim=dim)
+        self._keeper = IndexKeeper(index, records.outbox, records.index_source)
 
     def search(self, queries: Sequence[IndexQuery]) -> list[IndexHits]:
         """As VectorIndex.search."""

@@ -19,11 +19,12 @@ from serve.index import AsyncIndex
 from serve.index_actor import open_index
 from serve.ingest import IngestWorker
 from serve.ingress.api import build_api
+from serve.ingress.limits import Room
 from serve.lifecycle import EmbeddingModel, Lifecycle
 from serve.loading import load_extractor, load_tokenizer
 from serve.runner import RayRunner
 from serve.service import Memory
-from serve.settings import AppSettings
+from serve.settings import AppSettings, DeploymentSettings
 from serve.sleeping import Sleep
 from serve.walk import Walk, WalkSettings
 
@@ -40,6 +41,12 @@ def walk_settings(settings: AppSettings) -> WalkSettings:
         model=settings.models.embedder,
         calls=settings.extraction.calls,
     )
+
+
+def ingress_room(settings: AppSettings) -> Room:
+    """How many requests one replica of the ingress works at and keeps waiting."""
+    asked = settings.deployments.get("Ingress", DeploymentSettings())
+    return Room(working=asked.max_ongoing_requests, waiting=asked.max_queued_requests)
 
 
 class IngestWorkers:
@@ -130,7 +137,11 @@ class Ingress:
     def __serve_build_asgi_app__(self) -> FastAPI:
         """The routes over this replica's memory."""
         return build_api(
-            self._memory(), self._sleep(), self._lifecycle, limits=self._settings.limits
+            self._memory(),
+            self._sleep(),
+            self._lifecycle,
+            limits=self._settings.limits,
+            room=ingress_room(self._settings),
         )
 
     def _memory(self) -> Memory:

@@ -80,9 +80,11 @@ class HalfVector(TypeDecorator[NDArray[np.float32]]):
         """``(dim,)``, float32, of length 1; a zero vector stays zero."""
         if value is None:
             return None
-        vector = np.frombuffer(value, dtype="<f2").astype(np.float32)
+        # Half a number can only be damage: its width tells, whoever reads it goes on.
+        whole = value[: len(value) // 2 * 2]
+        vector = np.frombuffer(whole, dtype="<f2").astype(np.float32)
         length = float(np.linalg.norm(vector))
-        return vector / np.float32(length) if length > 0 else vector
+        return vector / np.float32(length) if 0 < length < np.inf else vector
 
 
 COUNTER = BigInteger().with_variant(Integer, "sqlite")

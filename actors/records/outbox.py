@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine, Row, and_, delete, func, select
+from sqlalchemy import Connection, Engine, Row, and_, delete, exists, func, insert, select
 
 from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.failures import retrying
 from actors.records.rows import entry_of
 from actors.records.sql import chunks, in_scope
-from actors.records.tables import entry_vectors, entry_versions, index_ops
+from actors.records.tables import entries, entry_vectors, entry_versions, index_ops
 from pipeline.entries import Entry
 from pipeline.ids import EntryId
 from pipeline.messages import Scope, TenantId
@@ -21,6 +21,15 @@ _Key = tuple[str, str]
 """A tenant and an entry."""
 
 _Versions = tuple[tuple[Entry, NDArray[np.float32]], ...]
+
+_LISTED = exists().where(index_ops.c.tenant == entries.c.tenant, index_ops.c.entry == entries.c.id)
+
+_OWE_ALL = insert(index_ops).from_select(
+    ["tenant", "collection", "entry", "created_at"],
+    select(*(entries.c[name] for name in ("tenant", "collection", "id", "written_at"))).where(
+        ~_LISTED
+    ),
+)
 
 
 @retrying
@@ -54,6 +63,11 @@ class SqlOutbox:
         with reading(self._engine, scope.tenant) as connection:
             return int(connection.execute(query).scalar_one())
 
+    def owe_all(self) -> int:
+        """Lists every entry that is not listed yet as changed; how many that are."""
+        with writing(self._engine, EVERY_TENANT) as connection:
+            return int(connection.execute(_OWE_ALL).rowcount)
+
 
 def _key(row: Row[Any]) -> _Key:
     return row.tenant, row.entry
@@ -64,8 +78,8 @@ def _by_tenant(keys: Sequence[_Key]) -> Iterator[tuple[str, Sequence[str]]]:
     tenants: dict[str, list[str]] = {}
     for tenant, entry in keys:
         tenants.setdefault(tenant, []).append(entry)
-    for tenant, entries in tenants.items():
-        for some in chunks(entries):
+    for tenant, mine in tenants.items():
+        for some in chunks(mine):
             yield tenant, some
 
 

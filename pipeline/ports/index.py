@@ -20,6 +20,11 @@ EntryKey = tuple[TenantId, EntryId]
 class VectorIndex(Protocol):
     """Derived search structure over entry versions. It may lag; it is never the truth."""
 
+    @property
+    def dim(self) -> int:
+        """The width of its vectors."""
+        ...
+
     def upsert(self, points: Sequence[IndexPoint]) -> None:
         """Writes the points as they are given; doing it twice changes nothing."""
         ...
@@ -102,4 +107,11 @@ class Outbox(Protocol):
 
     def lag(self, scope: Scope) -> int:
         """How many changes of the scope the index has not taken."""
+        ...
+
+    def owe_all(self) -> int:
+        """Lists every entry that is not listed yet as changed; how many that are.
+
+        For an index that holds nothing: until it has an entry, the lag says so.
+        """
         ...

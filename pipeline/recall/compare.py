@@ -41,6 +41,24 @@ def differences(
     return differing
 
 
+def unusable(points: Sequence[IndexPoint], *, dim: int) -> list[Difference]:
+    """What is wrong with points whose vector no index of this width takes."""
+    return [
+        Difference(
+            kind="unusable vector",
+            scope=point.scope,
+            subject=f"entry {point.entry} version {point.version}",
+            detail=f"expected {dim} finite numbers, {_numbers(point)}",
+        )
+        for point in points
+    ]
+
+
+def _numbers(point: IndexPoint) -> str:
+    finite = int(np.isfinite(point.dense).sum())
+    return f"found {point.dense.size}, of which {finite} are finite"
+
+
 def _wrong(point: IndexPoint, stored: StoredPoint | None) -> tuple[str, str] | None:
     """The kind of the difference and what was expected and found; None where all agrees."""
     if stored is None:

@@ -1,5 +1,9 @@
 """Entry versions as points of the vector index."""
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from pipeline.entries import Entry
 from pipeline.ids import point_id
 from pipeline.ports import Vectors
@@ -15,6 +19,16 @@ def points(item: OutboxItem) -> list[IndexPoint]:
         _point(item, entry, vector, current=place == newest)
         for place, (entry, vector) in enumerate(item.versions)
     ]
+
+
+def fitting(points: Sequence[IndexPoint], *, dim: int) -> tuple[list[IndexPoint], list[IndexPoint]]:
+    """The points that an index of this width takes, and those whose vector it cannot take."""
+    fit: list[IndexPoint] = []
+    unfit: list[IndexPoint] = []
+    for point in points:
+        is_fit = point.dense.shape == (dim,) and bool(np.isfinite(point.dense).all())
+        (fit if is_fit else unfit).append(point)
+    return fit, unfit
 
 
 def _point(item: OutboxItem, entry: Entry, vector: Vectors, *, current: bool) -> IndexPoint:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 
+from actors.index_paths import folders_set_aside
 from pipeline.errors import SlowwaveError
 from serve.local.home import Home
 from serve.local.ports import choose
@@ -55,6 +56,16 @@ def service_check(home: Home) -> Check:
         found = f"{len(left)} processes of a killed service are left"
         return Check(name="service", is_ok=False, is_needed=False, found=found, fix="slowwave up")
     return Check(name="service", is_ok=True, is_needed=False, found="does not run")
+
+
+def index_check(home: Home) -> Check:
+    """Whether a damaged index was set aside; another has taken its place by itself."""
+    kept = folders_set_aside(home.index_folder)
+    if not kept:
+        return Check(name="index", is_ok=True, is_needed=False, found="none was found damaged")
+    found = f"was damaged and made anew from the record store; the old one is kept as {kept[-1]}"
+    fix = "look after the disk, then delete that folder"
+    return Check(name="index", is_ok=False, is_needed=False, found=found, fix=fix)
 
 
 def model_check(use: str, name: str, load: Callable[[], object]) -> Check:

@@ -12,6 +12,7 @@ from pipeline.errors import ConfigError
 from serve.commands.checks import (
     Check,
     folder_check,
+    index_check,
     machine_checks,
     model_check,
     service_check,
@@ -56,6 +57,7 @@ def _checks(
     yield folder_check(home)
     yield from machine_checks(home)
     yield service_check(home)
+    yield index_check(home)
     if not is_quick:
         yield from _model_checks(home, config, say)
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from actors.index_paths import folders_set_aside
 from pipeline.errors import AccessError, StoreError
 from serve.commands.connection import service_url
 from serve.commands.screen import JsonOption, Screen, shown, table
@@ -22,6 +23,8 @@ from serve.version import VERSION
 
 _NO_SCOPE = 403
 _NOTE = "extraction and sleep decisions are baselines without a language model"
+
+_ANEW = "was damaged and is made anew from the record store; the old one is kept as {kept}"
 
 
 def register(app: typer.Typer) -> None:
@@ -50,6 +53,8 @@ def up(
         screen.document({**asdict(started.service), "started": started.is_new})
         return
     _show_started(screen, started)
+    for kept in folders_set_aside(home.index_folder):
+        screen.out.print(f"  index          {_ANEW.format(kept=escape(str(kept)))}")
 
 
 def down(as_json: JsonOption = False) -> None:

@@ -69,7 +69,7 @@ class Caller:
             request: Request,
             authorization: Annotated[str | None, Header(max_length=500)] = None,
         ) -> Identity:
-            found = await gate.identity(_key(authorization))
+            found = await gate.identity(bearer(authorization))
             found.must(*_enough(request.method, request.scope["route"].path))
             return found
 
@@ -97,7 +97,8 @@ class Caller:
         return TenantId(tenant)
 
 
-def _key(header: str | None) -> str | None:
+def bearer(header: str | None) -> str | None:
+    """The key in an ``Authorization`` header, None without one. Raises AccessError for another form."""
     if header is None:
         return None
     kind, _, key = header.partition(" ")

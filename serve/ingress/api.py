@@ -4,11 +4,11 @@ from fastapi import FastAPI
 
 from pipeline.settings import LimitSettings
 from serve.ingress import errors
-from serve.ingress.access import Caller
+from serve.ingress.access import Caller, bearer
 from serve.ingress.collections import message_routes, recall_routes
 from serve.ingress.entries import entry_routes
 from serve.ingress.lifecycle import lifecycle_routes
-from serve.ingress.limits import BodyLimit
+from serve.ingress.limits import Doorway, Room
 from serve.ingress.operations import ingest_routes, quarantine_routes, tenant_routes
 from serve.ingress.sleep import sleep_routes
 from serve.ingress.views import HealthOut
@@ -19,7 +19,12 @@ from serve.version import VERSION
 
 
 def build_api(
-    memory: Memory, sleep: Sleep, lifecycle: Lifecycle, *, limits: LimitSettings
+    memory: Memory,
+    sleep: Sleep,
+    lifecycle: Lifecycle,
+    *,
+    limits: LimitSettings,
+    room: Room = Room(),  # noqa: B008  (frozen)
 ) -> FastAPI:
     """The application's routes, errors and limits."""
     # A redirect would turn the path of one thing into that of another, and DELETE follows it.
@@ -35,8 +40,22 @@ def build_api(
     api.include_router(tenant_routes(memory.operations, caller))
     api.include_router(lifecycle_routes(lifecycle, caller))
     _health(api, memory)
-    api.add_middleware(BodyLimit, body_bytes=limits.body_bytes, streamed="/import")
+    _door(api, memory, limits=limits, room=room)
     return api
+
+
+def _door(api: FastAPI, memory: Memory, *, limits: LimitSettings, room: Room) -> None:
+    async def knock(header: str | None) -> None:
+        await memory.gate.identity(bearer(header))
+
+    api.add_middleware(
+        Doorway,
+        limits=limits,
+        room=room,
+        knock=knock,
+        streamed="/import",
+        always=frozenset(("/healthz",)),
+    )
 
 
 def _health(api: FastAPI, memory: Memory) -> None:

@@ -95,10 +95,11 @@ async def on_http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:
         return _reply(422, "InputError", "the body cannot be read as JSON in UTF-8", field="body")
-    kinds = {404: "NotFound", 405: "MethodNotAllowed", 413: "TooLarge"}
+    kinds = {404: "NotFound", 405: "MethodNotAllowed", 408: "TooSlow", 413: "TooLarge"}
     kind = kinds.get(error.status_code, "InputError")
-    field = "body" if error.status_code == 413 else None
-    return _reply(error.status_code, kind, str(error.detail), field=field)
+    field = "body" if error.status_code in (408, 413) else None
+    headers = dict(error.headers or {})
+    return _reply(error.status_code, kind, str(error.detail), field=field, headers=headers)
 
 
 def install(api: FastAPI) -> None:

@@ -63,6 +63,11 @@ class Home:
         """The logs of starting."""
         return self.path / "logs"
 
+    @property
+    def index_folder(self) -> Path:
+        """The embedded index, where the settings put it."""
+        return self.path / "index"
+
     def prepare(self) -> None:
         """Make the folder; doing it twice changes nothing.
 

@@ -138,3 +138,16 @@ def test_the_lag_is_that_of_the_scope(records: Records, scope: Scope) -> None:
     assert records.outbox.lag(scope) == 1
     assert records.outbox.lag(replace(scope, collection="per")) == 0
     assert records.messages.collection(scope).index_lag == 1
+
+
+def test_all_that_is_owed_is_every_entry_once_whatever_was_listed_before(
+    records: Records, scope: Scope
+) -> None:
+    taken, listed = remember(records, scope, "one"), remember(records, scope, "two")
+    records.outbox.done(records.outbox.pending(limit=1))
+
+    counts = [records.outbox.owe_all(), records.outbox.owe_all()]
+
+    assert counts == [1, 0]
+    assert [item.entry for item in records.outbox.pending(limit=10)] == [listed, taken]
+    assert records.outbox.lag(scope) == 2

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import ray
 
+from actors.index_edge import EdgeIndex
+from actors.index_paths import folders_set_aside
 from actors.records import migrate
 from pipeline.errors import StoreError
 from serve.index_actor import NAMESPACE, ActorIndex
@@ -65,3 +67,20 @@ def test_an_index_whose_start_failed_answers_once_its_folder_can_be_used(tmp_pat
 
     assert "does not answer" in str(before)
     assert after[-1] == 0
+
+
+@pytest.mark.usefixtures("cluster")
+def test_an_index_whose_files_are_noise_begins_anew_and_answers(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'records.sqlite'}"
+    migrate(url)
+    folder = tmp_path / "index"
+    EdgeIndex(folder, dim=4).close()
+    for path in folder.rglob("*"):
+        if path.is_file():
+            path.write_bytes(b"\xa5\x5a" * max(1, path.stat().st_size // 2))
+
+    index = ActorIndex(folder=folder, dim=4, records_url=url)
+    index.opened()
+
+    assert asyncio.run(index.count()) == 0
+    assert len(folders_set_aside(folder)) == 1
