@@ -98,7 +98,7 @@ class Caller:
 
 
 def bearer(header: str | None) -> str | None:
-    """The key in an ``Authorization`` header, None without one. Raises AccessError for another form."""
+    """The key in an ``Authorization`` header, None without one. Raises AccessError."""
     if header is None:
         return None
     kind, _, key = header.partition(" ")
