@@ -28,7 +28,13 @@ def build_api(
 ) -> FastAPI:
     """The application's routes, errors and limits."""
     # A redirect would turn the path of one thing into that of another, and DELETE follows it.
-    api = FastAPI(title="Slowwave", version=VERSION, description=__doc__, redirect_slashes=False)
+    api = FastAPI(
+        title="Slowwave",
+        version=VERSION,
+        description=__doc__,
+        redirect_slashes=False,
+        responses=errors.RESPONSES,
+    )
     errors.install(api)
     caller = Caller(memory.gate)
     api.include_router(message_routes(memory, limits, caller))

@@ -6,15 +6,51 @@
 import logging
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from pipeline.errors import LimitError, SlowwaveError, StoreError
 
 log = logging.getLogger("slowwave.ingress")
+
+
+class ErrorOut(BaseModel):
+    """What went wrong; ``limit`` and ``current`` only where a limit was reached."""
+
+    type: str
+    message: str
+    field: str | None
+    limit: int | None = None
+    current: int | None = None
+
+
+class RefusedOut(BaseModel):
+    """The one shape of every error."""
+
+    error: ErrorOut
+
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {"model": RefusedOut, "description": description}
+    for status, description in {
+        401: "No key, or none of ours",
+        403: "The key may not do this",
+        404: "There is no such thing, or it is another tenant's",
+        408: "The body did not come in time",
+        409: "It came before with other content, or changed meanwhile",
+        413: "The request or a part of it is too large",
+        422: "A field is not as it must be",
+        429: "A quota or a limit is reached; Retry-After says when to come again",
+        502: "A model failed",
+        503: "A store cannot be used; Retry-After says when to come again",
+    }.items()
+}
+"""What every route may answer besides its result, for the API's own description."""
 
 
 def _reply(
