@@ -21,7 +21,11 @@ exec "{binary}" "$@"
 """
 
 # The application takes every path, so only one that is not there yet finds no backend.
-_STARTING = 'return status 503 content-type text\\/plain string "starting" hdr Retry-After 1'
+_BODY = '{"error": {"type": "Starting", "message": "the service is starting", "field": null}}'
+_STARTING = (
+    "return status 503 content-type application\\/json "
+    f"""string "{_BODY.replace('"', chr(92) * 2 + '"')}" hdr Retry-After 1"""
+)
 
 # A busy small machine takes longer than Ray's 5 s to start a proxy; Ray would kill it and give up.
 _PATIENCE = {

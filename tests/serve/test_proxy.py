@@ -1,6 +1,7 @@
 """What the script changes in HAProxy's file before it starts."""
 
 import importlib.util
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -49,6 +50,9 @@ def test_before_there_is_an_application_every_path_is_answered_with_503(tmp_path
     assert "404" not in found
     assert "status 503" in found
     assert "hdr Retry-After 1" in found
+    told = re.search(r'application/json string "(.*)" hdr', found)
+    assert told is not None
+    assert json.loads(told[1].replace('\\"', '"'))["error"]["type"] == "Starting"
 
 
 def test_listeners_for_all_interfaces_become_loopback(tmp_path: Path) -> None:
