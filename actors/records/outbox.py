@@ -66,7 +66,8 @@ class SqlOutbox:
     def owe_all(self) -> int:
         """Lists every entry that is not listed yet as changed; how many that are."""
         with writing(self._engine, EVERY_TENANT) as connection:
-            return int(connection.execute(_OWE_ALL).rowcount)
+            owed = connection.execute(_OWE_ALL, execution_options={"preserve_rowcount": True})
+            return int(owed.rowcount)
 
 
 def _key(row: Row[Any]) -> _Key:
