@@ -1,8 +1,10 @@
-"""What the tests of erasure and of exports say and read."""
+"""What the tests of the record store and of the index say and read."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import select
 
 from actors.records import Records
@@ -83,6 +85,24 @@ def remember(records: Records, scope: Scope, *contents: str, conversation: str =
     state = load(records, held)
     assert records.awake.commit(held, step_of(scope, state.step, list(state.accepted)), now=NOON)
     records.awake.release([held])
+
+
+def note(
+    records: Records, scope: Scope, text: str, *, vector: NDArray[np.float32] = EAST
+) -> EntryId:
+    """One entry with a vector of its own, and a message that is not needed again."""
+    [source] = records.messages.accept(scope, [said(text)], now=NOON)
+    held = lease(records)
+    noted = replace(statement(scope, source, ""), vector=vector)
+    commit = AwakeCommit(
+        start_step=load(records, held).step,
+        quarantined={source.id: "not needed again"},
+        statements=(noted,),
+        model="tiny",
+    )
+    assert records.awake.commit(held, commit, now=NOON)
+    records.awake.release([held])
+    return noted.id
 
 
 def entry_about(records: Records, scope: Scope, word: str) -> EntryId:

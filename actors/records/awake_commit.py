@@ -91,8 +91,7 @@ def _add_segments(
         }
         for segment in new
     ]
-    if rows:
-        insert_rows(connection, segments, rows)
+    insert_rows(connection, segments, rows)
 
 
 def _update_messages(
@@ -189,8 +188,7 @@ def _write_quarantine(
         for message, reason in reasons.items()
         if message in before
     ]
-    if rows:
-        upsert(connection, quarantine, rows, changes=("reason", "quarantined_at"))
+    upsert(connection, quarantine, rows, changes=("reason", "quarantined_at"))
 
 
 def _advance(

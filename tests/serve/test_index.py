@@ -3,27 +3,25 @@
 import asyncio
 import logging
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sqlalchemy import update
+from telling import NOON, note
 
 from actors.index_edge import EdgeIndex
 from actors.records import Records, migrate, open_records
 from actors.records.engine import EVERY_TENANT, writing
 from actors.records.tables import entry_vectors
-from pipeline.entries import Kind, Statement
-from pipeline.ids import EntryId, entry_id
-from pipeline.messages import NewMessage, Role, Scope, TenantId
-from pipeline.state import AwakeCommit, OutboxItem, StoredStatement
+from pipeline.ids import EntryId
+from pipeline.messages import Scope, TenantId
+from pipeline.state import OutboxItem
 from serve.index import IndexKeeper, InlineIndex, drain
 
 SCOPE = Scope(tenant=TenantId("t"), collection="c")
 OTHER = Scope(tenant=TenantId("u"), collection="茶")
 GONE = "00000000-0000-5000-8000-000000000000"
-NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
 EAST = np.array([1, 0, 0, 0], dtype=np.float32)
 
 
@@ -62,35 +60,6 @@ def records(tmp_path: Path) -> Iterator[Records]:
     stores.close()
 
 
-def remember(records: Records, scope: Scope, text: str) -> EntryId:
-    message = NewMessage(
-        conversation="c", role=Role.USER, speaker="Ola", content=text, said_at=NOON
-    )
-    [source] = records.messages.accept(scope, [message], now=NOON)
-    statement = Statement(
-        text=text,
-        kind=Kind.FACT,
-        speaker="Ola",
-        said_at=NOON,
-        zone="UTC",
-        language="en",
-        sources=(source.id,),
-        sequence=source.sequence,
-        ordinal=0,
-    )
-    entry = entry_id(scope.tenant, scope.collection, source.id, 0)
-    [lease] = records.awake.lease("w", limit=1, now=NOON, ttl_s=30, idle_s=60)
-    commit = AwakeCommit(
-        start_step=records.awake.load(lease, limit=1, now=NOON, idle_s=60).step,
-        quarantined={source.id: "not needed again"},
-        statements=(StoredStatement(id=entry, statement=statement, vector=EAST),),
-        model="tiny",
-    )
-    assert records.awake.commit(lease, commit, now=NOON)
-    records.awake.release([lease])
-    return entry
-
-
 def overwrite(records: Records, entry: EntryId, vector: np.ndarray) -> None:
     """Puts other numbers into the file, as damage does."""
     with writing(records.engine, EVERY_TENANT) as connection:
@@ -127,9 +96,9 @@ def test_a_full_page_may_have_another_behind_it_and_a_short_one_has_none(tmp_pat
 def test_an_entry_whose_vector_is_damaged_is_named_and_stops_no_other(
     records: Records, tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    broken = remember(records, SCOPE, "Ola keeps bees")
-    remember(records, SCOPE, "Ola sells honey")
-    remember(records, OTHER, "小林每天喝茶")
+    broken = note(records, SCOPE, "Ola keeps bees", vector=EAST)
+    note(records, SCOPE, "Ola sells honey", vector=EAST)
+    note(records, OTHER, "小林每天喝茶", vector=EAST)
     if damage == "another width":
         overwrite(records, broken, np.array([0.6, 0.8, 0.0], dtype=np.float32))
     elif damage == "half a number":
@@ -166,8 +135,8 @@ def test_an_entry_whose_vector_is_damaged_is_named_and_stops_no_other(
 def test_one_tenants_damaged_vector_keeps_no_erased_byte_of_another(
     records: Records, tmp_path: Path
 ) -> None:
-    overwrite(records, remember(records, SCOPE, "Ola keeps bees"), EAST[:3])
-    remember(records, OTHER, "小林每天喝茶")
+    overwrite(records, note(records, SCOPE, "Ola keeps bees", vector=EAST), EAST[:3])
+    note(records, OTHER, "小林每天喝茶", vector=EAST)
     edge = EdgeIndex(tmp_path / "index", dim=4)
     index = InlineIndex(edge, records.outbox, records.index_source)
     asyncio.run(index.follow())
@@ -184,8 +153,8 @@ def test_an_index_that_holds_nothing_is_owed_every_entry_until_it_has_it(
     records: Records, tmp_path: Path
 ) -> None:
     first = EdgeIndex(tmp_path / "index", dim=4)
-    remember(records, SCOPE, "Ola keeps bees")
-    remember(records, OTHER, "小林每天喝茶")
+    note(records, SCOPE, "Ola keeps bees", vector=EAST)
+    note(records, OTHER, "小林每天喝茶", vector=EAST)
     while IndexKeeper(first, records.outbox, records.index_source).follow():
         pass
     first.close()
@@ -206,7 +175,7 @@ def test_an_index_that_holds_nothing_is_owed_every_entry_until_it_has_it(
 
 def test_an_index_that_holds_something_is_owed_nothing(records: Records, tmp_path: Path) -> None:
     edge = EdgeIndex(tmp_path / "index", dim=4)
-    remember(records, SCOPE, "Ola keeps bees")
+    note(records, SCOPE, "Ola keeps bees", vector=EAST)
     while IndexKeeper(edge, records.outbox, records.index_source).follow():
         pass
 
