@@ -1,33 +1,28 @@
 """What only the embedded index has: a folder with one owner that survives its death."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
-import numpy as np
+import pointing
 import pytest
+from pointing import EAST, HOME, point
 
 from actors.index_edge import EdgeIndex
-from pipeline.entries import CURRENT, Kind, Status
+from pipeline.entries import CURRENT
 from pipeline.errors import ConfigError, StoreError
-from pipeline.ids import EntryId, point_id
-from pipeline.messages import Scope, TenantId
-from pipeline.recall.lexical import sparse_passage, sparse_query
-from pipeline.state import IndexPoint, IndexQuery
-
-HOME = Scope(tenant=TenantId("acme"), collection="anna")
-EAST = np.array([1, 0, 0, 0], dtype=np.float32)
-NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+from pipeline.recall.lexical import sparse_query
+from pipeline.state import IndexQuery
 
 WRITER = """
 import sys
-from tests_points import point
+from pointing import point
 from actors.index_edge import EdgeIndex
 
 index = EdgeIndex(sys.argv[1], dim=4)
@@ -35,24 +30,6 @@ for number in range(10_000):
     index.upsert([point(f"{number:05d}")])
     print(number, flush=True)
 """
-
-
-def point(entry: str) -> IndexPoint:
-    return IndexPoint(
-        id=point_id(HOME.tenant, EntryId(entry), 1),
-        scope=HOME,
-        entry=EntryId(entry),
-        version=1,
-        current=True,
-        status=Status.ACTIVE,
-        kind=Kind.FACT,
-        speaker="Anna",
-        said_at=NOON,
-        valid_from=NOON,
-        valid_to=None,
-        dense=EAST,
-        lexical=sparse_passage("green tea"),
-    )
 
 
 def first(index: EdgeIndex) -> list[str]:
@@ -65,11 +42,9 @@ def first(index: EdgeIndex) -> list[str]:
 @pytest.fixture
 def writer(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A process that writes point after point and says each number once it is written."""
-    source = Path(__file__).read_text()
-    (tmp_path / "tests_points.py").write_text(source)
     (tmp_path / "writer.py").write_text(WRITER)
     command = [sys.executable, str(tmp_path / "writer.py"), str(tmp_path / "index")]
-    environment = {"PYTHONPATH": str(Path.cwd())}
+    environment = {"PYTHONPATH": f"{Path.cwd()}{os.pathsep}{Path(pointing.__file__).parent}"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         yield process
         process.kill()

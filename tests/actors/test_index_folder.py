@@ -3,24 +3,17 @@
 import subprocess
 import sys
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
+from pointing import point
 
 from actors.index_edge import EdgeIndex
 from actors.index_folder import open_whole
 from actors.index_paths import folders_set_aside, mark_of
-from pipeline.entries import Kind, Status
 from pipeline.errors import ConfigError, StoreError
-from pipeline.ids import EntryId, point_id
-from pipeline.messages import Scope, TenantId
-from pipeline.recall.lexical import sparse_passage
-from pipeline.state import IndexPoint
 
-HOME = Scope(tenant=TenantId("acme"), collection="anna")
-NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 OPENER = """
 import sys
 from pathlib import Path
@@ -32,29 +25,11 @@ index.close()
 """
 
 
-def point(number: int) -> IndexPoint:
-    return IndexPoint(
-        id=point_id(HOME.tenant, EntryId(f"{number:03d}"), 1),
-        scope=HOME,
-        entry=EntryId(f"{number:03d}"),
-        version=1,
-        current=True,
-        status=Status.ACTIVE,
-        kind=Kind.FACT,
-        speaker="Anna",
-        said_at=NOON,
-        valid_from=NOON,
-        valid_to=None,
-        dense=np.array([1, 0, 0, 0], dtype=np.float32),
-        lexical=sparse_passage("green tea 绿茶"),
-    )
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An index of fifty points, closed."""
     index = EdgeIndex(tmp_path / "index", dim=4)
-    index.upsert([point(number) for number in range(50)])
+    index.upsert([point(f"{number:03d}", text="green tea 绿茶") for number in range(50)])
     index.flush()
     index.close()
     return tmp_path / "index"
@@ -113,7 +88,7 @@ def test_two_deaths_in_a_row_set_the_index_aside_and_the_newest_of_such_alone_is
     for time in ("first", "second"):
         mark_of(folder).write_text("2")
         index = open_whole(folder, dim=4)
-        index.upsert([replace(point(1), speaker=time)])
+        index.upsert([replace(point("001"), speaker=time)])
         index.close()
 
     assert [kept.name for kept in folders_set_aside(folder)] == ["index.damaged-2"]
