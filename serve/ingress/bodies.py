@@ -15,7 +15,7 @@ from pipeline.entries import Kind, Status
 from pipeline.names import MOST_CHARS, check_name
 from pipeline.storable import check_json, check_text
 
-HIGHEST = 2**63 - 1
+HIGHEST_SEQUENCE = 2**63 - 1
 """The highest sequence that there can be."""
 
 

@@ -14,7 +14,7 @@ from pipeline.recall.rank import Ranked
 from pipeline.settings import LimitSettings
 from serve.ingress.access import Caller
 from serve.ingress.bodies import (
-    HIGHEST,
+    HIGHEST_SEQUENCE,
     ContextIn,
     FlushIn,
     MessageIn,
@@ -140,7 +140,7 @@ def message_routes(memory: Memory, limits: LimitSettings, caller: Caller) -> API
     @routes.get("/{collection}/messages")
     async def get_messages(
         scope: Annotated[Scope, Depends(caller.scope)],
-        after: Annotated[int, Query(ge=0, le=HIGHEST)] = 0,
+        after: Annotated[int, Query(ge=0, le=HIGHEST_SEQUENCE)] = 0,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> MessagesOut:
         found = await memory.messages(scope, after=after, limit=limit)
