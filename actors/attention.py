@@ -6,8 +6,10 @@ Knows nothing of topics; what the profile means for boundaries is decided in
 Source: arXiv 2510.18866, section 3.2; upstream topic_segmenter/llmlingua_2.py@8fc9a91. Where we
 differ: attention is asked for in eager mode (the default kernel of transformers 5 gives none);
 special tokens and punctuation, where attention pools whatever the topic, are masked everywhere
-instead of three tokens at each end; and the decay is removed: attention is divided by what the
-same window gives on average over the same distances, instead of by the sum over earlier turns.
+instead of three tokens at each end; the decay is removed: attention is divided by what the same
+window gives on average over the same distances, instead of by the sum over earlier turns; and it
+is taken from the lower half of the layers, which says more beside similarity than the last four
+(docs/decisions/0007-topic-shifts.md) and costs half.
 """
 
 import itertools
@@ -20,13 +22,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from actors.quiet import quiet_loading
 from pipeline.errors import ConfigError
 from pipeline.ports import Vectors
 
-_LAST_LAYERS = 4
 _MAX_TOKENS = 512
 _BATCH_CELLS = 2 * _MAX_TOKENS**2
 _BINS_PER_OCTAVE = 4
@@ -94,7 +95,7 @@ class EncoderAttention:
 
     @torch.inference_mode()
     def _attention(self, flat: list[list[int]]) -> Vectors | None:
-        """``(windows, T, T)``: mean over the heads of the last layers; None without any."""
+        """``(windows, T, T)``: mean over the layers and their heads; None without any."""
         width = max(map(len, flat))
         ids = torch.zeros((len(flat), width), dtype=torch.long)
         mask = torch.zeros_like(ids)
@@ -106,7 +107,7 @@ class EncoderAttention:
         ).attentions
         if not given or any(layer is None for layer in given):
             return None
-        mean = torch.stack([layer.mean(1) for layer in given[-_LAST_LAYERS:]]).mean(0)
+        mean = torch.stack([layer.mean(1) for layer in given]).mean(0)
         return mean.float().cpu().numpy()
 
 
@@ -166,12 +167,15 @@ def _sinks(reader: Any) -> set[int]:
 
 
 def _load(path: str, device: str) -> tuple[Any, Any]:
+    """The tokenizer, and the lower half of the model in eager mode."""
     is_local = Path(path).is_dir()
     try:
         with quiet_loading():
             reader = AutoTokenizer.from_pretrained(path, local_files_only=is_local)
+            config = AutoConfig.from_pretrained(path, local_files_only=is_local)
+            config.num_hidden_layers = max(1, config.num_hidden_layers // 2)
             model = AutoModel.from_pretrained(
-                path, attn_implementation="eager", local_files_only=is_local
+                path, config=config, attn_implementation="eager", local_files_only=is_local
             )
     except (OSError, ValueError) as error:
         raise ConfigError(f"no encoder at {path}: {error}", field="attention") from error

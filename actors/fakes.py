@@ -4,19 +4,25 @@ None of them learns anything from language. They are exact where tests need exac
 bags of words give similar vectors, a token is a word or a CJK character.
 """
 
+import asyncio
 import hashlib
 import itertools
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 
+from pipeline.awake.readings import Chunk, Reading, Values, unread
+from pipeline.chat import ChatReply, ChatRequest
 from pipeline.entries import Kind, Statement
+from pipeline.errors import SlowwaveError
+from pipeline.extraction import ExtractionOptions
 from pipeline.messages import Batch, Message
 from pipeline.ports import Purpose, Vectors
 from pipeline.state import Compressed
@@ -50,12 +56,24 @@ class FakeCalls:
     @contextmanager
     def running(self) -> Iterator[None]:
         """The time of one call."""
+        with self._marked():
+            if self._delay_s:
+                time.sleep(self._delay_s)
+            yield
+
+    @asynccontextmanager
+    async def running_async(self) -> AsyncIterator[None]:
+        """The time of one call among others on an event loop."""
+        with self._marked():
+            await asyncio.sleep(self._delay_s)
+            yield
+
+    @contextmanager
+    def _marked(self) -> Iterator[None]:
         mark = self._folder / str(os.getpid()) if self._folder else None
         if mark is not None:
             mark.touch()
         try:
-            if self._delay_s:
-                time.sleep(self._delay_s)
             yield
             if self._log is not None:
                 with self._log.open("a", encoding="utf-8") as replies:
@@ -127,16 +145,47 @@ class _Directions(dict[str, Vectors]):
 
 
 class FakeCompressor:
-    """Keeps the first tokens of a text; texts containing ``fails_on`` fall back."""
+    """Keeps the first tokens of a text; texts containing ``fails_on`` fall back.
 
-    def __init__(self, *, fails_on: str | None = None, calls: FakeCalls | None = None) -> None:
+    A chunk is ``chunk_tokens`` tokens; ``judged`` notes how many tokens each call had.
+    """
+
+    def __init__(
+        self,
+        *,
+        fails_on: str | None = None,
+        chunk_tokens: int = 512,
+        calls: FakeCalls | None = None,
+    ) -> None:
         self._fails_on = fails_on
+        self._chunk_tokens = chunk_tokens
         self._calls = calls or FakeCalls()
+        self.judged: list[int] = []
 
     def compress(self, texts: Sequence[str], *, rate: float) -> list[Compressed]:
         """The first ``rate`` of each text's words, at least one."""
         with self._calls.running():
             return [self._one(text, rate) for text in texts]
+
+    def read(self, texts: Sequence[str], *, rate: float) -> list[Reading]:
+        """Each text in chunks of zeros, as many as it has tokens."""
+        return [replace(unread(text), chunks=tuple(self._chunks(text))) for text in texts]
+
+    def judge(self, chunks: Sequence[Chunk]) -> list[Values | str]:
+        """Nothing of each chunk; takes the time of one call."""
+        with self._calls.running():
+            self.judged.append(sum(map(len, chunks)))
+            return [np.zeros(len(chunk), dtype=np.float32) for chunk in chunks]
+
+    def choose(
+        self, readings: Sequence[Reading], judged: Sequence[Sequence[Values | str]], *, rate: float
+    ) -> list[Compressed]:
+        """As ``compress``, whatever was judged."""
+        return [self._one(reading.text, rate) for reading in readings]
+
+    def _chunks(self, text: str) -> Iterator[Chunk]:
+        for left in range(len(fake_tokens(text)), 0, -self._chunk_tokens):
+            yield [0] * min(left, self._chunk_tokens)
 
     def _one(self, text: str, rate: float) -> Compressed:
         if self._fails_on is not None and self._fails_on in text:
@@ -156,10 +205,10 @@ class FakeExtractor:
     def __init__(self, *, calls: FakeCalls | None = None) -> None:
         self._calls = calls or FakeCalls()
 
-    def extract(self, batches: Sequence[Batch]) -> list[list[Statement]]:
-        """Per batch a statement for each message."""
+    def extract(self, batch: Batch, *, options: ExtractionOptions) -> list[Statement]:
+        """A statement for each message."""
         with self._calls.running():
-            return [[_echo(message) for message in batch.messages] for batch in batches]
+            return [_echo(message) for message in batch.messages]
 
 
 def _echo(message: Message) -> Statement:
@@ -176,6 +225,42 @@ def _echo(message: Message) -> Statement:
     )
 
 
+Scripted = str | ChatReply | SlowwaveError | Callable[[ChatRequest], "str | ChatReply"]
+"""What a scripted chat model does once: say something, fail, or say what is made of the request."""
+
+
+class ScriptedChat:
+    """A chat model that says what it is told, in order and the last thing for ever.
+
+    ``asked`` are the requests so far. Tokens are counted as ``FakeTokenizer`` does.
+    """
+
+    name = "scripted-chat"
+
+    def __init__(self, *script: Scripted, delay_s: float = 0.0) -> None:
+        self._script = list(script)
+        self._delay_s = delay_s
+        self.asked: list[ChatRequest] = []
+
+    async def reply(self, request: ChatRequest) -> ChatReply:
+        """The next thing of the script. Raises it where it is an error."""
+        self.asked.append(request)
+        await asyncio.sleep(self._delay_s)
+        told = self._script.pop(0) if len(self._script) > 1 else self._script[0]
+        if callable(told):
+            told = told(request)
+        if isinstance(told, SlowwaveError):
+            raise told
+        if isinstance(told, ChatReply):
+            return told
+        return ChatReply(
+            text=told,
+            model=self.name,
+            tokens_in=len(fake_tokens(request.system)) + len(fake_tokens(request.user)),
+            tokens_out=len(fake_tokens(told)),
+        )
+
+
 class FakeAttention:
     """Looks back at the turn before in proportion to the words it shares with it."""
 
@@ -183,7 +268,7 @@ class FakeAttention:
         self._gives_attention = gives_attention
 
     def profiles(self, windows: Sequence[Sequence[str]]) -> list[Vectors | None]:
-        """Per window ``(n,)`` Jaccard overlaps with the turn before; None when switched off."""
+        """Per window ``(n,)`` Jaccard overlaps with the turn before, over their mean; or None."""
         if not self._gives_attention:
             return [None for _ in windows]
         return [_overlaps([set(fake_tokens(t.casefold())) for t in turns]) for turns in windows]
@@ -191,8 +276,9 @@ class FakeAttention:
 
 def _overlaps(bags: list[set[str]]) -> Vectors:
     pairs = itertools.pairwise(bags)
-    values = [len(a & b) / max(1, len(a | b)) for a, b in pairs]
-    return np.array([0.0, *values][: len(bags)], dtype=np.float32)
+    values = np.array([len(a & b) / max(1, len(a | b)) for a, b in pairs], dtype=np.float32)
+    ratios = values / values.mean() if values.any() else np.ones_like(values)
+    return np.array([0.0, *ratios][: len(bags)], dtype=np.float32)
 
 
 class FixedClock:

@@ -1,7 +1,9 @@
 """A whole service on stand-in models, in a temporary home: what the framework itself costs."""
 
+import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +16,9 @@ import yaml
 from serve.local.home import Home, home_at
 from serve.local.processes import own_processes
 from serve.local.service import Plan, down, up
+
+_LOOK_S = 3.0
+"""Over how long the use of the processors is looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +43,20 @@ class Running:
             except psutil.NoSuchProcess:
                 continue
         return found
+
+    def rest(self, *, within_s: float = 120.0) -> None:
+        """Returns when its start is over: it uses less than half of the machine's processors.
+
+        Raises:
+            TimeoutError: it still uses more after ``within_s``.
+        """
+        until = time.monotonic() + within_s
+        while time.monotonic() < until:
+            before = sum(self.cpu_s().values())
+            time.sleep(_LOOK_S)
+            if sum(self.cpu_s().values()) - before < _LOOK_S * (os.cpu_count() or 1) / 2:
+                return
+        raise TimeoutError(f"the service did not come to rest within {within_s:.0f} s")
 
     def resident_bytes(self, title: str) -> int:
         """Resident memory of its processes whose title holds ``title``."""

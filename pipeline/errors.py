@@ -10,8 +10,14 @@ SlowwaveError              500
   LimitError               429, with retry_after_s
   ModelError               502
     MalformedReply         502, with the raw reply
+    ModelUnavailable       502, with retry_after_s
   StoreError               503
 """
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pipeline.chat import ChatReply
 
 
 class SlowwaveError(Exception):
@@ -104,11 +110,25 @@ class ModelError(SlowwaveError):
 
 
 class MalformedReply(ModelError):
-    """A model's reply does not follow its schema; ``raw`` holds it."""
+    """A model's reply does not follow its schema; ``raw`` holds it.
 
-    def __init__(self, message: str, *, raw: str, field: str | None = None) -> None:
+    ``call`` is what the call took that it answered, as a reply without text, for whoever counts.
+    """
+
+    def __init__(
+        self, message: str, *, raw: str, field: str | None = None, call: "ChatReply | None" = None
+    ) -> None:
         super().__init__(message, field=field)
         self.raw = raw
+        self.call = call
+
+
+class ModelUnavailable(ModelError):
+    """No model answers at present, whatever it is asked: no fault of the request."""
+
+    def __init__(self, message: str, *, retry_after_s: float, field: str | None = None) -> None:
+        super().__init__(message, field=field)
+        self.retry_after_s = retry_after_s
 
 
 class StoreError(SlowwaveError):

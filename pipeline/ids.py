@@ -7,12 +7,14 @@ the fenced commit, not these ids.
 import hashlib
 import unicodedata
 import uuid
+from collections.abc import Sequence
 from typing import NewType
 
 MessageId = NewType("MessageId", str)
 SegmentId = NewType("SegmentId", str)
 EntryId = NewType("EntryId", str)
 RunId = NewType("RunId", str)
+ItemId = NewType("ItemId", str)
 
 _NAMESPACE = uuid.UUID("5e0c8a30-7d0e-5d9e-9d43-4b6b0c6f7a51").bytes
 _VARIANTS = {sign: "89ab"[int(sign, 16) % 4] for sign in "0123456789abcdef"}
@@ -38,6 +40,16 @@ def segment_id(first: MessageId) -> SegmentId:
 def entry_id(tenant: str, collection: str, source: MessageId, ordinal: int) -> EntryId:
     """The id of the ``ordinal``-th entry whose first source is ``source``."""
     return EntryId(_derive("entry", tenant, collection, source, ordinal))
+
+
+def item_id(entry: EntryId) -> ItemId:
+    """The id of the scratchpad item that an entry becomes."""
+    return ItemId(_derive("item", entry))
+
+
+def shorter_item_id(run: RunId, slot: str, taken_in: Sequence[ItemId]) -> ItemId:
+    """The id of the item that a run makes of others, in whatever order they are named."""
+    return ItemId(_derive("shorter", run, slot, *sorted(taken_in)))
 
 
 def point_id(tenant: str, entry: EntryId, version: int) -> str:

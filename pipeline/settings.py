@@ -4,14 +4,62 @@ Defaults are LightMem's published ones (arXiv 2510.18866, sections 3 and 4) unle
 beside them.
 """
 
-from typing import Annotated
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 
 from pipeline.awake.segment import Rule
+from pipeline.awake.shortterm import Granularity, Trigger
+from pipeline.entries import Kind
+from pipeline.errors import InputError
+from pipeline.messages import Json, Role
+from pipeline.refusals import place_of, reason
+from pipeline.scratchpad import DEFAULT_SLOTS, Slot
+from pipeline.sleep.forgetting import HALF_LIFE_DAYS, Forgetting
+from pipeline.storable import check_text
 
 Cosine = Annotated[float, Field(ge=-1.0, le=1.0)]
 Rate = Annotated[float, Field(gt=0.0, le=1.0)]
+
+_YEAR_S = 366 * 86_400
+MOST_PROMPT_CHARS = 20_000
+"""How long an extraction prompt of a collection may be."""
+
+
+def _in_order_of_triggers(given: tuple[Trigger, ...]) -> tuple[Trigger, ...]:
+    return tuple(one for one in Trigger if one in given)
+
+
+def _in_order_of_roles(given: tuple[Role, ...]) -> tuple[Role, ...]:
+    return tuple(one for one in Role if one in given)
+
+
+def _storable(text: str) -> str:
+    check_text(text)
+    return text
+
+
+Triggers = Annotated[
+    tuple[Trigger, ...], Field(min_length=1), AfterValidator(_in_order_of_triggers)
+]
+Roles = Annotated[tuple[Role, ...], Field(min_length=1), AfterValidator(_in_order_of_roles)]
+Prompt = Annotated[
+    str,
+    Field(min_length=1, max_length=MOST_PROMPT_CHARS, pattern=r"\S"),
+    AfterValidator(_storable),
+]
+Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
+IdleSeconds = Annotated[float, Field(gt=0.0, le=_YEAR_S)]
 
 
 class Section(BaseModel):
@@ -35,31 +83,143 @@ class WindowSettings(Section):
 
 
 class SegmentationSettings(Section):
-    """Topic boundaries; None takes the threshold calibrated for the embedding model."""
+    """Topic boundaries; None takes the threshold calibrated for the embedding model.
 
-    rule: Rule = Rule.SIMILARITY
+    ``min_shift`` is of the rules ``combined`` and ``similarity``: lower cuts more often.
+    ``max_similarity`` is of ``paper``.
+    """
+
+    rule: Rule = Rule.COMBINED
+    min_shift: PositiveFloat | None = None
     max_similarity: Cosine | None = None
 
 
 class ShortTermSettings(Section):
-    """The buffer of segments in front of extraction."""
+    """The buffer of segments in front of extraction, and what makes them leave it.
+
+    ``turns`` is how many turns of a conversation may wait, for the trigger of that name.
+    """
 
     capacity_tokens: PositiveInt = 512
+    triggers: Triggers = (Trigger.TOKENS, Trigger.IDLE, Trigger.FLUSH)
+    turns: Count | None = None
+    granularity: Granularity = Granularity.SEGMENT
+
+    @model_validator(mode="after")
+    def _is_supported(self) -> Self:
+        check_triggers(self.triggers, turns=self.turns, granularity=self.granularity)
+        return self
 
 
 class ExtractionSettings(Section):
-    """What becomes an entry; ``calls`` is how many batches one worker has extracted at once."""
+    """What becomes an entry; ``calls`` is how many batches one worker has extracted at once.
+
+    For a chat model: a reply that cannot be used is asked for again ``attempts`` times; an endpoint
+    that does not answer is asked again later, first after ``retry_s``, and after ``failures`` times
+    the messages are quarantined. One call holds at most about ``request_tokens`` of messages and
+    ``reply_tokens`` of reply.
+    """
 
     calls: PositiveInt = 4
     max_entry_tokens: PositiveInt = 200
+    roles: Roles = tuple(Role)
+    attempts: Annotated[int, Field(ge=0, le=10)] = 2
+    failures: PositiveInt = 8
+    retry_s: PositiveFloat = 10.0
+    request_tokens: PositiveInt = 6000
+    reply_tokens: PositiveInt = 4096
 
 
 class ConsolidationSettings(Section):
-    """Sleep; None takes the threshold calibrated for the embedding model."""
+    """Sleep; None takes the threshold calibrated for the embedding model.
+
+    ``absorb`` lets a candidate rest that the updated target holds whole.
+    """
 
     neighbours: PositiveInt = 20
     queue_length: PositiveInt = 10
     min_similarity: Cosine | None = None
+    absorb: bool = False
+
+
+class SlotSettings(Section):
+    """A slot of the scratchpad: the kinds that arrive in it, and whether it is never shortened."""
+
+    kinds: tuple[Kind, ...] = ()
+    protected: bool = False
+
+
+def _slots_agree(given: Mapping[str, SlotSettings]) -> Mapping[str, SlotSettings]:
+    kinds = [kind for slot in given.values() for kind in slot.kinds]
+    twice = sorted({kind for kind in kinds if kinds.count(kind) > 1})
+    if twice:
+        raise ValueError(f"expected each kind in one slot at most, got {', '.join(twice)} in two")
+    return given
+
+
+SlotName = Annotated[str, Field(pattern=r"^[^\W_][\w -]{0,62}$"), AfterValidator(_storable)]
+SlotsByName = Annotated[
+    Mapping[SlotName, SlotSettings], Field(min_length=1), AfterValidator(_slots_agree)
+]
+
+
+def slots_by_name(slots: Iterable[Slot]) -> dict[str, SlotSettings]:
+    """The slots as settings name them."""
+    return {one.name: SlotSettings(kinds=one.kinds, protected=one.is_protected) for one in slots}
+
+
+def slots_of(named: Mapping[str, SlotSettings]) -> tuple[Slot, ...]:
+    """The slots that settings name."""
+    return tuple(
+        Slot(name=name, kinds=one.kinds, is_protected=one.protected) for name, one in named.items()
+    )
+
+
+class ScratchpadSettings(Section):
+    """The scratchpad, by LIGHT's numbers (arXiv 2510.27246): beyond ``threshold_tokens`` sleep
+    makes it fit ``target_tokens``.
+
+    With a chat model one call reads about ``request_tokens``, ``calls`` run at once for one
+    collection, and a reply that cannot be used is asked for again ``attempts`` times.
+    """
+
+    slots: SlotsByName = Field(default_factory=lambda: slots_by_name(DEFAULT_SLOTS))
+    threshold_tokens: PositiveInt = 30_000
+    target_tokens: PositiveInt = 15_000
+    request_tokens: PositiveInt = 6_000
+    calls: PositiveInt = 4
+    attempts: Annotated[int, Field(ge=0, le=10)] = 1
+
+    @model_validator(mode="after")
+    def _shrinks(self) -> Self:
+        if self.target_tokens > self.threshold_tokens // 2:
+            raise ValueError(
+                f"target_tokens: expected at most half of threshold_tokens, "
+                f"{self.threshold_tokens // 2}, got {self.target_tokens}"
+            )
+        return self
+
+
+class ForgettingSettings(Section):
+    """What sleep archives: entries whose strength, halved every ``half_life_days``, sank below
+    ``floor``, and the weakest beyond ``capacity_entries`` of a collection.
+
+    A kind of null days never decays and is never archived; a kind left out is as by default.
+    ``merge_duplicates`` joins entries that say the same in nearly the same words.
+    """
+
+    half_life_days: Mapping[Kind, PositiveFloat | None] = Field(default_factory=dict)
+    floor: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.05
+    capacity_entries: Count | None = None
+    merge_duplicates: bool = True
+
+    def policy(self, *, capacity: int | None) -> Forgetting:
+        """The policy for a collection of that capacity of its own; None has the service's."""
+        return Forgetting(
+            half_life_days={**HALF_LIFE_DAYS, **self.half_life_days},
+            floor=self.floor,
+            capacity=self.capacity_entries if capacity is None else capacity,
+        )
 
 
 class RecallSettings(Section):
@@ -69,6 +229,25 @@ class RecallSettings(Section):
     rrf_k: PositiveInt = 20
     context_tokens: PositiveInt = 2000
     working_memory_tokens: PositiveInt = 8000
+
+
+class DecisionSettings(Section):
+    """Decisions of sleep by a chat model.
+
+    ``calls`` is how many targets one worker has in flight at once; a reply that cannot be used is
+    asked for again ``attempts`` times and holds at most ``reply_tokens``.
+    """
+
+    calls: PositiveInt = 16
+    attempts: Annotated[int, Field(ge=0, le=10)] = 2
+    reply_tokens: PositiveInt = 1024
+
+
+class PriceSettings(Section):
+    """What a million tokens of a model cost, in whatever currency all prices are."""
+
+    tokens_in: Annotated[float, Field(ge=0)] = 0.0
+    tokens_out: Annotated[float, Field(ge=0)] = 0.0
 
 
 class LimitSettings(Section):
@@ -94,3 +273,73 @@ class QuotaSettings(Section):
     messages_per_minute: PositiveInt | None = None
     stored_entries: PositiveInt | None = None
     lag_messages: PositiveInt | None = 100_000
+
+
+def check_triggers(
+    triggers: tuple[Trigger, ...], *, turns: int | None, granularity: Granularity
+) -> None:
+    """Raises ValueError where a trigger could never fire, or a number has no trigger."""
+    named = ", ".join(triggers)
+    if Trigger.TURNS in triggers and turns is None:
+        raise ValueError(
+            "turns: expected how many turns may wait, as the trigger turns needs it, got no number"
+        )
+    if turns is not None and Trigger.TURNS not in triggers:
+        raise ValueError(f"turns: expected the trigger turns beside it, got the triggers {named}")
+    if Trigger.TOPIC_SHIFT in triggers and granularity is Granularity.TURN:
+        raise ValueError(
+            "triggers: topic_shift looks for no topics with granularity turn, where every turn is "
+            "a segment of its own"
+        )
+
+
+class CollectionSettings(Section):
+    """What a collection does otherwise than the service; None is the service's setting.
+
+    ``window_tokens`` and ``short_term_tokens`` are the thresholds of the window and of the
+    short-term buffer (the paper's 256 to 1,024, or any other); ``turns`` and ``idle_s`` belong to
+    the triggers of these names; ``roles`` are those extracted; ``prompt`` is the text that a
+    language model is asked to extract by; ``capacity_entries`` is beyond how many entries sleep
+    archives the weakest; ``slots`` are those of its scratchpad.
+    """
+
+    triggers: Triggers | None = None
+    turns: Count | None = None
+    idle_s: IdleSeconds | None = None
+    granularity: Granularity | None = None
+    roles: Roles | None = None
+    compression: bool | None = None
+    rate: Rate | None = None
+    window_tokens: Count | None = None
+    short_term_tokens: Count | None = None
+    min_shift: PositiveFloat | None = None
+    prompt: Prompt | None = None
+    max_entry_tokens: Count | None = None
+    capacity_entries: Count | None = None
+    slots: SlotsByName | None = None
+
+    @property
+    def own(self) -> dict[str, Json]:
+        """What is set, as JSON."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+    def over(self, service: "CollectionSettings") -> "CollectionSettings":
+        """What is in force where the service's settings are these."""
+        set_here = {name: value for name, value in self if value is not None}
+        return service.model_copy(update=set_here)
+
+    def changed(self, changes: "CollectionSettings") -> "CollectionSettings":
+        """With what ``changes`` names; None there takes a setting back."""
+        named = {name: getattr(changes, name) for name in changes.model_fields_set}
+        return self.model_copy(update=named)
+
+
+def collection_settings(stored: Mapping[str, Json]) -> CollectionSettings:
+    """The settings of plain values. Raises InputError naming the first wrong key."""
+    try:
+        return CollectionSettings.model_validate(stored)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(["settings", *map(str, place_of(first))])
+        told = reason(first, CollectionSettings)
+        raise InputError(f"{where}: {told}", field=where) from error

@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.chat import Spent
 from pipeline.entries import Decision, Entry, Kind, Statement, Status
 from pipeline.ids import EntryId, MessageId, RunId, SegmentId
 from pipeline.messages import Json, Message, Scope, Segment, TenantId
+from pipeline.scratchpad import DEFAULT_SLOTS, slot_of_kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +67,10 @@ class AwakeState:
     ``windows`` holds per conversation the messages not yet cut into segments, compressed (only
     those that the accepted ones enter, unless all may have to leave or one is to be doubted);
     ``buffered`` the segments not yet extracted, in order; ``flush`` asks that all of it leaves,
-    ``is_partial`` that these windows leave first, since there are more than fit one step.
+    ``is_partial`` that these windows leave first, since there are more than fit one step;
+    ``is_buffer_full`` that ``buffered`` holds the first of so many segments that these leave now,
+    whatever the settings say. ``attempts`` counts how often the extraction of a buffered message
+    failed, where it did. ``ended`` are conversations that are over, each up to a sequence.
     ``is_careful`` says that an earlier worker died or failed on one of these messages, ``failure``
     what it said, if it could.
     """
@@ -76,7 +82,10 @@ class AwakeState:
     flush: bool
     flush_through: int
     settings: Mapping[str, Json] = field(default_factory=dict)
+    attempts: Mapping[MessageId, int] = field(default_factory=dict)
+    ended: Mapping[str, int] = field(default_factory=dict)
     is_partial: bool = False
+    is_buffer_full: bool = False
     is_careful: bool = False
     failure: str | None = None
 
@@ -97,7 +106,14 @@ class AwakeCommit:
     ``compressed`` are the accepted messages that entered a window; ``segments`` were cut in this
     step; ``extracted`` are segments (old or new) whose statements are in ``statements``;
     ``quarantined`` gives messages a reason; ``flushed_through`` is the sequence up to which a
-    flush is met; ``survived`` are claimed messages that did no harm, whose attempts start anew.
+    flush is met, ``ended`` are conversations whose end, at that sequence, is; ``survived`` are
+    claimed messages that did no harm, whose attempts start anew; ``unused`` are accepted messages
+    of roles that are not extracted: they are done.
+    ``raws`` gives quarantined messages the reply that could not be used. ``usage`` and ``refused``
+    (by reason) are what its model calls took and what of their replies was not. ``failed`` are
+    messages whose extraction is to be tried again: the collection waits ``retry_after_s`` for it,
+    because of ``failure``. ``arrivals`` says in which slot of the scratchpad new entries of a kind
+    become items.
     """
 
     start_step: int
@@ -107,13 +123,23 @@ class AwakeCommit:
     statements: tuple[StoredStatement, ...] = ()
     quarantined: Mapping[MessageId, str] = field(default_factory=dict)
     flushed_through: int | None = None
+    ended: Mapping[str, int] = field(default_factory=dict)
     survived: tuple[MessageId, ...] = ()
+    unused: tuple[MessageId, ...] = ()
     model: str = ""
+    raws: Mapping[MessageId, str] = field(default_factory=dict)
+    usage: tuple[Spent, ...] = ()
+    refused: Mapping[str, int] = field(default_factory=dict)
+    failed: tuple[MessageId, ...] = ()
+    retry_after_s: float | None = None
+    failure: str | None = None
+    arrivals: Mapping[Kind, str] = field(default_factory=lambda: slot_of_kind(DEFAULT_SLOTS))
 
     @property
     def moves_on(self) -> bool:
         """Whether any message is further than before."""
-        return bool(self.compressed or self.segments or self.extracted or self.quarantined)
+        moved = (self.compressed, self.segments, self.extracted, self.quarantined, self.unused)
+        return any(moved)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,9 +256,59 @@ class OutboxItem:
 # Sleep ------------------------------------------------------------------------------------------
 
 
+class Trigger(StrEnum):
+    """What began a run: a caller, a window's cron, or a time without messages."""
+
+    ASKED = "asked"
+    WINDOW = "window"
+    IDLE = "idle"
+
+
+class Stop(StrEnum):
+    """Why a run ended before it was through; what it left is due in the next one."""
+
+    WINDOW = "window"  # the time was over
+    TOKENS = "tokens"  # the budget was used up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryFilter:
+    """Which entries a run looks at; nothing named is every entry. All that are named must hold."""
+
+    kinds: tuple[Kind, ...] = ()
+    speakers: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it lets every entry through."""
+        return not (self.kinds or self.speakers or self.topics)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a run differs from a nightly one.
+
+    ``full`` compares every pair, whatever runs before it saw. ``min_similarity`` and ``absorb`` are
+    the service's where None. ``is_filtered`` says that it looks at some entries only: the marks of
+    its collections stay where they are, and a dead one is not gone on with.
+    """
+
+    collection: str | None = None
+    full: bool = False
+    min_similarity: float | None = None
+    absorb: bool | None = None
+    is_filtered: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SleepRun:
-    """One consolidation job; ``status`` is running, completed, stopped or failed."""
+    """One consolidation job; ``status`` is running, completed, stopped or failed.
+
+    It ends at ``deadline`` and once ``tokens`` reach ``max_tokens``; ``stop`` says which it was.
+    ``attempt`` counts its jobs: one that died is followed by another. ``seen_at`` is when the job
+    was last known to live.
+    """
 
     id: RunId
     tenant: TenantId
@@ -244,6 +320,14 @@ class SleepRun:
     totals: Mapping[str, int] = field(default_factory=dict)
     error: str | None = None
     undone: bool = False
+    trigger: Trigger = Trigger.ASKED
+    options: RunOptions = RunOptions()
+    deadline: datetime | None = None
+    max_tokens: int | None = None
+    tokens: int = 0
+    attempt: int = 1
+    seen_at: datetime | None = None
+    stop: Stop | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,8 +343,9 @@ class Snapshot:
     """Current entries in their order (oldest first) with ``vectors`` ``(n, dim)``, float32.
 
     ``is_new`` ``(n,)`` marks entries written by ingestion or a user since the last completed run;
-    ``retry`` are (target, candidate) pairs that the ledger left failed or skipped;
-    ``through`` is the collection's write counter at the snapshot.
+    ``retry`` are (target, candidate) pairs that the ledger left failed or skipped, ``settled``
+    those that a run over some entries has decided since; ``through`` is the collection's write
+    counter at the snapshot.
     """
 
     scope: Scope
@@ -269,6 +354,7 @@ class Snapshot:
     is_new: NDArray[np.bool_]
     retry: frozenset[tuple[EntryId, EntryId]]
     through: int
+    settled: frozenset[tuple[EntryId, EntryId]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,7 +371,8 @@ class LedgerItem:
     """A decision on its way to the ledger.
 
     ``vector`` ``(dim,)`` embeds the new text of an update; ``failure`` replaces the decision when
-    the decider failed on this target.
+    the decider failed on this target. ``absorbed`` are used candidates that the new text holds
+    whole.
     """
 
     target: EntryId
@@ -295,6 +382,7 @@ class LedgerItem:
     vector: NDArray[np.float32] | None = None
     failure: str | None = None
     decider: str = ""
+    absorbed: tuple[EntryId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,7 +390,8 @@ class LedgerRow:
     """One durable decision.
 
     ``state`` is applied, ignored, skipped, failed, dry or undone; ``note`` says why it was
-    skipped or failed. Texts are those of the target before and after.
+    skipped or failed. Texts are those of the target before and after. ``absorbed`` are candidates
+    that the change made outdated with it.
     """
 
     id: int
@@ -320,13 +409,18 @@ class LedgerRow:
     version_after: int | None
     decided_at: datetime
     decider: str
+    absorbed: tuple[EntryId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoItem:
-    """What undo or redo did with one ledger row: ``refused`` holds the reason when it did not."""
+    """What undo or redo did with one ledger row: ``refused`` holds the reason when it did not.
+
+    ``kind`` is decision, archive, merge or item; of an item ``entry`` is the item's id.
+    """
 
     ledger: int
     entry: EntryId
     done: bool
     refused: str | None = None
+    kind: str = "decision"

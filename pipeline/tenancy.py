@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 
@@ -107,7 +107,9 @@ class IngestReport:
     """How far a tenant's messages are.
 
     ``accepted`` counts all ever accepted, erased ones too; ``failures`` the messages in quarantine
-    by reason, the most frequent first.
+    by reason, the most frequent first; ``fallbacks`` those kept whole because their compression
+    failed, in the same way; ``retrying`` the collections that wait for an endpoint that did not
+    answer, by what it said.
     """
 
     tenant: TenantId
@@ -117,6 +119,8 @@ class IngestReport:
     quarantined: int
     dropped: int
     failures: Mapping[str, int]
+    fallbacks: Mapping[str, int] = field(default_factory=dict)
+    retrying: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def extracted(self) -> int:
@@ -134,7 +138,10 @@ class QuarantineState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuarantineItem:
-    """A message in quarantine, or one that was, and by whom and when it was settled."""
+    """A message in quarantine, or one that was, and by whom and when it was settled.
+
+    ``raw`` is the beginning of the reply that could not be used, where there was one.
+    """
 
     scope: Scope
     message: Message
@@ -143,3 +150,4 @@ class QuarantineItem:
     quarantined_at: datetime
     settled_at: datetime | None
     settled_by: str | None
+    raw: str | None = None

@@ -1,13 +1,14 @@
 """A model behind a fair queue: many callers ask, one batch at a time runs in a thread."""
 
 import asyncio
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence, Sized
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pipeline.errors import LimitError, SlowwaveError
 from serve.fairness import FairQueue, Text
 
+T = TypeVar("T", bound=Sized)
 R = TypeVar("R")
 
 _BUSY_S = 1.0
@@ -17,10 +18,10 @@ MOST_TEXTS = 32
 
 
 @dataclass(slots=True, eq=False)
-class _Call(Generic[R]):
+class _Call(Generic[T, R]):
     """One caller's texts and the answers that came so far."""
 
-    texts: Sequence[str]
+    texts: Sequence[T]
     answers: dict[int, R]
     future: asyncio.Future[list[R]]
 
@@ -35,41 +36,49 @@ class _Call(Generic[R]):
 
 
 @dataclass(slots=True, eq=False)
-class _Ticket(Generic[R]):
-    call: _Call[R]
+class _Ticket(Generic[T, R]):
+    call: _Call[T, R]
     place: int
 
     @property
-    def text(self) -> str:
+    def text(self) -> T:
         return self.call.texts[self.place]
 
 
-class Batcher(Generic[R]):
-    """Asks a model for texts of many callers in fair batches; used on one event loop."""
+class Batcher(Generic[T, R]):
+    """Asks a model for texts of many callers in fair batches; used on one event loop.
+
+    A text may be anything with a length that the model reads at once, as a chunk of tokens.
+    """
 
     def __init__(
         self,
-        run: Callable[[Hashable, Sequence[str]], Sequence[R]],
+        run: Callable[[Hashable, Sequence[T]], Sequence[R]],
         *,
         max_texts: int = MOST_TEXTS,
         max_chars: int = 8_192,
+        padding: int = 128,
         max_urgent: int = 2_000,
     ) -> None:
         """
         Args:
             run: one answer per text of one group; called in a thread, never twice at once.
             max_texts: texts of one batch.
-            max_chars: characters of one batch; a longer text goes alone.
+            max_chars: characters of one batch, or what else lengths count; a longer text goes
+                alone.
+            padding: by how much short texts may differ in length and share a batch.
             max_urgent: urgent texts that may wait; one more is refused.
         """
         self._run = run
-        self._queue: FairQueue[_Ticket[R]] = FairQueue(max_texts=max_texts, max_chars=max_chars)
+        self._queue: FairQueue[_Ticket[T, R]] = FairQueue(
+            max_texts=max_texts, max_chars=max_chars, padding=padding
+        )
         self._max_urgent = max_urgent
         self._worker: asyncio.Task[None] | None = None
 
     async def ask(
         self,
-        texts: Sequence[str],
+        texts: Sequence[T],
         *,
         group: Hashable,
         owners: Sequence[str] = (),
@@ -93,7 +102,7 @@ class Batcher(Generic[R]):
             )
         if not texts:
             return []
-        call: _Call[R] = _Call(texts, {}, asyncio.get_running_loop().create_future())
+        call: _Call[T, R] = _Call(texts, {}, asyncio.get_running_loop().create_future())
         whose = owners or [""] * len(texts)
         waiting = [
             Text(size=len(text), owner=owner, ticket=_Ticket(call, place))
@@ -112,7 +121,7 @@ class Batcher(Generic[R]):
             if asked:
                 await self._answer(batch.group, asked)
 
-    async def _answer(self, group: Hashable, asked: Sequence[_Ticket[R]]) -> None:
+    async def _answer(self, group: Hashable, asked: Sequence[_Ticket[T, R]]) -> None:
         try:
             texts = [ticket.text for ticket in asked]
             answers = await asyncio.to_thread(self._run, group, texts)
@@ -127,7 +136,7 @@ class Batcher(Generic[R]):
                 ticket.call.answer(ticket.place, answer)
 
     async def _apart(
-        self, group: Hashable, asked: Sequence[_Ticket[R]], error: SlowwaveError
+        self, group: Hashable, asked: Sequence[_Ticket[T, R]], error: SlowwaveError
     ) -> None:
         """Asks for each caller alone, so that nobody fails by another's text."""
         calls = {ticket.call for ticket in asked}

@@ -14,6 +14,7 @@ import typer
 
 from pipeline.errors import SlowwaveError, StoreError
 from serve.commands import (
+    collections,
     demo,
     doctor,
     erasing,
@@ -24,9 +25,11 @@ from serve.commands import (
     moving,
     quarantine,
     recall,
+    scratchpad,
     sleeping,
     tenants,
     upkeep,
+    usage,
 )
 from serve.commands.screen import print_document
 
@@ -43,8 +46,9 @@ def build() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    groups = (lifecycle, demo, ingest, recall, sleeping, quarantine, tenants)
-    for group in (*groups, models, doctor, evaluation, erasing, moving, upkeep):
+    groups = (lifecycle, demo, ingest, recall, sleeping, scratchpad, quarantine, tenants)
+    rest = (models, doctor, evaluation, erasing, moving, upkeep, usage)
+    for group in (*groups, collections, *rest):
         group.register(app)
     return app
 

@@ -128,6 +128,11 @@ class Client:
         reply = self.call("POST", path, body={"wait": wait}, repeatable=True, wait=wait)
         return cast(replies.Flush, reply)
 
+    def end(self, collection: str, conversation: str) -> replies.End:
+        """Says that a conversation is over; it may go on, as a new topic. Raises NotFound."""
+        what = f"conversations/{quoted(conversation, field='conversation')}/end"
+        return cast(replies.End, self.call("POST", _path(collection, what), repeatable=True))
+
     def collections(self) -> list[replies.Collection]:
         """Every collection of the tenant, by name."""
         reply = self.call("GET", "/v1/collections")
@@ -135,10 +140,8 @@ class Client:
 
     def collection(self, collection: str) -> replies.Collection:
         """How far one collection is. Raises NotFound."""
-        return cast(
-            replies.Collection,
-            self.call("GET", f"/v1/collections/{quoted(collection, field='collection')}"),
-        )
+        reply = self.call("GET", f"/v1/collections/{quoted(collection, field='collection')}")
+        return cast(replies.Collection, reply)
 
     def segments(self, collection: str) -> list[replies.Segment]:
         """The segments, by first sequence."""

@@ -36,7 +36,6 @@ def prepare_stores(settings: AppSettings) -> None:
     records = open_records(settings.records_url, owner=settings.stores.records_owner)
     now = SystemClock().now()
     records.tenants.ensure_tenant(TenantId(settings.access.default_tenant), now=now)
-    records.sleep.stop_running(now=now)
     let_operator_in(records, settings.access, secret=os.environ.get(ADMIN_KEY), now=now)
     check_model(records, settings.models.embedder)
     records.close()

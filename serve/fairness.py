@@ -66,7 +66,7 @@ class _Line(Generic[T]):
         waiting.is_taken = True
         del self.by_size[bisect_left(self.by_size, waiting.place, key=_place)]
 
-    def near(self, anchor: _Waiting[T]) -> Iterator[_Waiting[T]]:
+    def near(self, anchor: _Waiting[T], *, padding: int) -> Iterator[_Waiting[T]]:
         """Those of like length, the nearest first; never the anchor itself."""
         size = anchor.text.size
         above = bisect_left(self.by_size, anchor.place, key=_place)
@@ -78,7 +78,7 @@ class _Line(Generic[T]):
                 down is None or up.text.size - size <= size - down.text.size
             )
             found = up if is_up else down
-            if found is None or not _is_like(found.text.size, size):
+            if found is None or not _is_like(found.text.size, size, padding):
                 return
             if is_up:
                 above += 1
@@ -128,10 +128,16 @@ class FairQueue(Generic[T]):
     """
 
     def __init__(
-        self, *, max_texts: int = 32, max_chars: int = 8_192, urgent_in_a_row: int = 16
+        self,
+        *,
+        max_texts: int = 32,
+        max_chars: int = 8_192,
+        padding: int = 128,
+        urgent_in_a_row: int = 16,
     ) -> None:
         self._max_texts = max_texts
         self._max_chars = max_chars
+        self._padding = padding
         self._urgent_in_a_row = urgent_in_a_row
         self._urgent: _Lane[T] = _Lane()
         self._patient: _Lane[T] = _Lane()
@@ -185,7 +191,7 @@ class FairQueue(Generic[T]):
             (each for each in lane.lines.values() if each.group == first.group), key=_served
         )
         mates = [*(line for line in mates if line is not first), first]
-        turns = deque((line, line.near(anchor)) for line in mates)
+        turns = deque((line, line.near(anchor, padding=self._padding)) for line in mates)
         while turns and room:
             line, near = turns.popleft()
             if len(taken.get(line, ())) >= self._max_texts // 2 and lane.others_wait(line.owner):
@@ -204,6 +210,6 @@ def _served(line: _Line[T]) -> int:
     return line.served
 
 
-def _is_like(size: int, other: int) -> bool:
+def _is_like(size: int, other: int, padding: int) -> bool:
     """Whether padding one to the other adds at most half; always for very short texts."""
-    return 2 * max(size, other) <= 3 * min(size, other) + 128
+    return 2 * max(size, other) <= 3 * min(size, other) + padding

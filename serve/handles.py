@@ -84,13 +84,19 @@ class ServeModels:
         return [kept[i] for i in range(len(texts))]
 
     async def boundaries(
-        self, windows: Sequence[Sequence[str]], *, owners: Sequence[str] = ()
+        self,
+        windows: Sequence[Sequence[str]],
+        *,
+        owners: Sequence[str] = (),
+        min_shift: float | None = None,
     ) -> list[list[int]]:
         if self._segmenter is None:
             raise ConfigError("expected a segmenter deployment, got none", field="Segmenter")
         found: list[list[int]] = await answer(
             self._segmenter.boundaries.remote(
-                [list(window) for window in windows], owners=list(owners)
+                [list(window) for window in windows],
+                owners=list(owners),
+                min_shift=min_shift,
             )
         )
         return found

@@ -1,10 +1,11 @@
-"""The embedded index: Qdrant's engine inside one named, detached actor outside Serve.
+"""The index inside one named, detached actor outside Serve: Qdrant's engine, or a Qdrant server's.
 
-It outlives replicas, restarts by itself and is the only writer of its folder. It follows the
-record store through the outbox, so what it lost or missed it takes again; a folder that is damaged
-or gone begins empty and takes everything.
+It outlives replicas, restarts by itself and is the only writer of its folder or collection. It
+follows the record store through the outbox, so what it lost or missed it takes again; a folder that
+is damaged or gone begins empty and takes everything.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,24 +14,30 @@ import ray
 
 from pipeline.errors import ConfigError, SlowwaveError, StoreError
 from pipeline.messages import Scope, TenantId
-from pipeline.ports import EntryKey
+from pipeline.ports import EntryKey, VectorIndex
 from pipeline.state import Difference, IndexHits, IndexQuery
 from serve.index import Checked, IndexKeeper, Ticket
-from serve.settings import AppSettings
+from serve.settings import EMBEDDED, AppSettings
 
 NAME = "slowwave-index"
 NAMESPACE = "slowwave"
+APP_COLLECTION = "slowwave"
+"""The collection on a Qdrant server."""
+
+SERVER_KEY = "QDRANT_API_KEY"
+"""The environment variable of a Qdrant server's key."""
 
 
 class IndexActor:
-    """Owns the folder; searches and drains one call at a time."""
+    """Owns the folder or the server's collection; searches and drains one call at a time."""
 
-    def __init__(self, *, folder: Path, dim: int, records_url: str) -> None:
-        from actors.index_folder import open_whole
+    def __init__(
+        self, *, folder: Path, dim: int, records_url: str, server: str | None = None
+    ) -> None:
         from actors.records import open_records
 
         records = open_records(records_url)
-        index = open_whole(folder, dim=dim)
+        index = _opened(folder, dim=dim) if server is None else _reached(server, dim=dim)
         self._keeper = IndexKeeper(index, records.outbox, records.index_source)
 
     def search(self, queries: Sequence[IndexQuery]) -> list[IndexHits]:
@@ -60,6 +67,21 @@ class IndexActor:
         return self._keeper.check_step(whose, cursor, repair=repair)
 
 
+def _opened(folder: Path, *, dim: int) -> VectorIndex:
+    from actors.index_folder import open_whole
+
+    return open_whole(folder, dim=dim)
+
+
+def _reached(server: str, *, dim: int) -> VectorIndex:
+    from qdrant_client import QdrantClient
+
+    from actors.index_server import ServerIndex
+
+    key = os.environ.get(SERVER_KEY)
+    return ServerIndex(QdrantClient(url=server, api_key=key), collection=APP_COLLECTION, dim=dim)
+
+
 class ActorIndex:
     """The index behind its actor, created by whoever needs it first.
 
@@ -67,8 +89,11 @@ class ActorIndex:
     record store or the disk cannot be used: then the next call starts another.
     """
 
-    def __init__(self, *, folder: Path, dim: int, records_url: str) -> None:
-        self._place = {"folder": folder, "dim": dim, "records_url": records_url}
+    def __init__(
+        self, *, folder: Path, dim: int, records_url: str, server: str | None = None
+    ) -> None:
+        place = {"folder": folder, "dim": dim, "records_url": records_url, "server": server}
+        self._place: dict[str, Any] = place
         self._actor = self._found_or_made()
 
     def _found_or_made(self) -> Any:  # Ray gives methods their .remote at run time
@@ -147,5 +172,10 @@ class ActorIndex:
 
 
 def open_index(settings: AppSettings, *, dim: int) -> ActorIndex:
-    """The embedded index of these settings, for vectors of width ``dim``."""
-    return ActorIndex(folder=settings.index_folder, dim=dim, records_url=settings.records_url)
+    """The index of these settings, for vectors of width ``dim``."""
+    return ActorIndex(
+        folder=settings.index_folder,
+        dim=dim,
+        records_url=settings.records_url,
+        server=None if settings.stores.index == EMBEDDED else settings.stores.index,
+    )

@@ -8,7 +8,8 @@ before it begins: the one that is deadly ends in quarantine, and its collection 
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Protocol
 
@@ -24,6 +25,20 @@ log = logging.getLogger("slowwave.ingest")
 
 _FIRST_STEP = 64
 """Messages of a worker's first step, before it knows how fast its models are."""
+
+_FOLLOW_S = 1.0
+"""How often a worker without work asks the index to follow: who writes asks at once, this is for
+what was written by a process that died before it could."""
+
+_LONG_CHARS = 2_048
+_MOST_LONG_CHARS = 16_384
+"""Characters beyond the first ones of each message that a step with others holds at most."""
+
+_MOST_ROUNDS = 8
+"""Rounds of one worker at once, where the earlier ones wait for their models."""
+
+_PATIENCE = 3.0
+"""Another round begins where one takes so many times what a step is meant to."""
 
 
 class _NotWritten(StoreError):
@@ -79,50 +94,104 @@ class IngestWorker:
         self._idle_s = idle_s
         self._poll_s = poll_s
         self._attempts = attempts
+        self._followed_at = -_FOLLOW_S
+        self._aside: set[asyncio.Task[int]] = set()
 
     async def run(self) -> None:
-        """Works until cancelled. A failing round is logged, counted and tried again later."""
+        """Works until cancelled. A failing round is logged, counted and tried again later.
+
+        One that waits long for its models goes on beside the next ones, a few at most.
+        """
         delay = self._poll_s
-        while True:
-            try:
-                worked = await self.round()
-                delay = self._poll_s
-            except SlowwaveError as error:
-                log.error("ingest round failed: %s: %s", type(error).__name__, error)
-                worked, delay = 0, min(delay * 2, 30.0)
-            if not worked:
-                await asyncio.sleep(delay)
+        running: set[asyncio.Task[int]] = set()
+        try:
+            while True:
+                running.add(asyncio.create_task(self._round()))
+                wait_s = None if len(running) == _MOST_ROUNDS else _PATIENCE * self._step_s
+                done, running = await asyncio.wait(
+                    running, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED
+                )
+                worked, has_failed = _outcome([*done, *self._ended()])
+                delay = min(delay * 2, 30.0) if has_failed else self._poll_s
+                if done and not worked:
+                    await asyncio.sleep(delay)
+        finally:
+            left = [*running, *self._aside]
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
 
     async def round(self) -> int:
         """One step of every leased collection; returns how many committed."""
+        committed = await self._round()
+        if self._aside:
+            await asyncio.wait(self._aside)
+        return committed + sum(task.result() for task in self._ended())
+
+    def _ended(self) -> list[asyncio.Task[int]]:
+        """The long steps that ended; they are kept no longer."""
+        ended = [task for task in self._aside if task.done()]
+        self._aside.difference_update(ended)
+        return ended
+
+    async def _round(self) -> int:
+        """As ``round``, without waiting for those that are stepped aside."""
+        if len(self._aside) >= self._leases:
+            await asyncio.wait(self._aside, return_when=asyncio.FIRST_COMPLETED)
+            return 0
         held = await asyncio.to_thread(
             self._store.lease,
             self._name,
-            limit=self._leases,
+            limit=self._leases - len(self._aside),
             now=self._clock.now(),
             ttl_s=self._ttl_s,
             idle_s=self._idle_s,
         )
         if not held:
-            await self._follow_index.follow()
+            await self._follow_now_and_then()
             return 0
-        beat = asyncio.create_task(self._beat(held))
-        try:
-            return await self._work(held)
-        finally:
-            beat.cancel()
-            await asyncio.to_thread(self._store.release, held)
-
-    async def _work(self, held: Sequence[Lease]) -> int:
-        """Ordinary collections in one step together, those to be careful with one by one."""
         waiting = {lease.scope: lease.waiting for lease in held}
         limits = shares(waiting, total=self._size)
-        states = {
-            lease: await asyncio.to_thread(self._load, lease, limits[lease.scope]) for lease in held
-        }
-        plain = [lease for lease in held if not states[lease].is_careful]
+        async with self._holding(held) as staying:
+            states = {
+                lease: await asyncio.to_thread(self._load, lease, limits[lease.scope])
+                for lease in held
+            }
+            for lease in [lease for lease in held if _is_long(states[lease])]:
+                staying.remove(lease)
+                self._begin_aside(lease, states.pop(lease))
+            return await self._work(states) if states else 0
+
+    async def _follow_now_and_then(self) -> None:
+        now = time.monotonic()
+        if now - self._followed_at >= _FOLLOW_S:
+            self._followed_at = now
+            await self._follow_index.follow()
+
+    @asynccontextmanager
+    async def _holding(self, held: Sequence[Lease]) -> AsyncIterator[list[Lease]]:
+        """Keeps the leases fresh inside, and gives those back that are still in the list."""
+        staying = list(held)
+        beat = asyncio.create_task(self._beat(staying))
+        try:
+            yield staying
+        finally:
+            beat.cancel()
+            if staying:
+                await asyncio.to_thread(self._store.release, staying)
+
+    def _begin_aside(self, lease: Lease, state: AwakeState) -> None:
+        self._aside.add(asyncio.create_task(self._work_aside(lease, state)))
+
+    async def _work_aside(self, lease: Lease, state: AwakeState) -> int:
+        async with self._holding([lease]):
+            return await self._work({lease: state})
+
+    async def _work(self, states: Mapping[Lease, AwakeState]) -> int:
+        """Ordinary collections in one step together, those to be careful with one by one."""
+        plain = [lease for lease, state in states.items() if not state.is_careful]
         groups = [plain] if plain else []
-        groups += [[lease] for lease in held if states[lease].is_careful]
+        groups += [[lease] for lease, state in states.items() if state.is_careful]
         committed = 0
         failures: list[SlowwaveError] = []
         for group in groups:
@@ -154,10 +223,24 @@ class IngestWorker:
             if state.is_careful:
                 return await self._careful(lease, state)
         began = time.monotonic()
-        commits = await self._walk.step({lease.scope: state for lease, state in states.items()})
-        committed = sum([await self._commit(lease, commits[lease.scope]) for lease in states])
-        taken = sum(_work(state) for state in states.values())
-        self._learn(taken, time.monotonic() - began)
+        committed = await self._steps(states)
+        if not any(_is_long(state) for state in states.values()):
+            taken = sum(_work(state) for state in states.values())
+            self._learn(taken, time.monotonic() - began)
+        return committed
+
+    async def _steps(self, states: Mapping[Lease, AwakeState]) -> int:
+        """Commits each collection as soon as it is done; those before a slow one are given back."""
+        leases = {lease.scope: lease for lease in states}
+        committed = 0
+        steps = self._walk.steps({scope: states[lease] for scope, lease in leases.items()})
+        async with aclosing(steps):
+            async for commits in steps:
+                done = [leases.pop(scope) for scope in commits]
+                for lease in done:
+                    committed += await self._commit(lease, commits[lease.scope])
+                if leases:
+                    await asyncio.to_thread(self._store.release, done)
         return committed
 
     def _learn(self, messages: int, seconds: float) -> None:
@@ -178,7 +261,11 @@ class IngestWorker:
         if worn:
             return await self._commit(lease, self._given_up(state, worn))
         commits = await self._walk.step({lease.scope: part.state}, last=part.last)
-        commit = replace(commits[lease.scope], survived=part.messages, flushed_through=None)
+        commit = replace(commits[lease.scope], survived=part.messages)
+        commit = replace(commit, flushed_through=None, ended={})
+        if commit.retry_after_s is not None:
+            await asyncio.to_thread(self._store.unclaim, lease, part.messages)
+            return await self._commit(lease, replace(commit, survived=()))
         if not commit.moves_on:
             raise _NoProgress(f"a step of {len(part.messages)} messages moved none of them on")
         try:
@@ -211,11 +298,32 @@ class IngestWorker:
             await asyncio.sleep(self._ttl_s / 3)
             try:
                 await asyncio.to_thread(
-                    self._store.heartbeat, held, now=self._clock.now(), ttl_s=self._ttl_s
+                    self._store.heartbeat, list(held), now=self._clock.now(), ttl_s=self._ttl_s
                 )
             except SlowwaveError as error:
                 # The next beat may still come in time; a lease that is lost commits nothing.
                 log.warning("a heartbeat failed: %s: %s", type(error).__name__, error)
+
+
+def _is_long(state: AwakeState) -> bool:
+    """Whether its texts would keep others of the same step waiting."""
+    beyond = sum(max(0, len(message.content) - _LONG_CHARS) for message in state.accepted)
+    return beyond > _MOST_LONG_CHARS
+
+
+def _outcome(rounds: Iterable[asyncio.Task[int]]) -> tuple[int, bool]:
+    """How many steps of the ended rounds committed, and whether one failed.
+
+    Raises what a round did not foresee.
+    """
+    worked, has_failed = 0, False
+    for each in rounds:
+        try:
+            worked += each.result()
+        except SlowwaveError as error:
+            log.error("ingest round failed: %s: %s", type(error).__name__, error)
+            has_failed = True
+    return worked, has_failed
 
 
 def _work(state: AwakeState) -> int:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from pipeline.awake.segment import Rule
+from pipeline.awake.segment import TYPICAL_SHIFT, Rule
 from pipeline.ports import AttentionModel, Compressor, Embedder, Purpose, Vectors
 from pipeline.state import Compressed
 from serve.segmenting import Segmenting
@@ -19,12 +19,17 @@ class InlineModels:
         compressor: Compressor,
         attention: AttentionModel | None = None,
         rule: Rule = Rule.SIMILARITY,
+        min_shift: float = TYPICAL_SHIFT,
         max_similarity: float,
     ) -> None:
         self._embedder = embedder
         self._compressor = compressor
         self._segmenting = Segmenting(
-            embed=self.embed, attention=attention, rule=rule, max_similarity=max_similarity
+            embed=self.embed,
+            attention=attention,
+            rule=rule,
+            min_shift=min_shift,
+            max_similarity=max_similarity,
         )
 
     async def embed(
@@ -38,6 +43,10 @@ class InlineModels:
         return await asyncio.to_thread(self._compressor.compress, texts, rate=rate)
 
     async def boundaries(
-        self, windows: Sequence[Sequence[str]], *, owners: Sequence[str] = ()
+        self,
+        windows: Sequence[Sequence[str]],
+        *,
+        owners: Sequence[str] = (),
+        min_shift: float | None = None,
     ) -> list[list[int]]:
-        return await self._segmenting.boundaries(windows, owners=owners)
+        return await self._segmenting.boundaries(windows, owners=owners, min_shift=min_shift)

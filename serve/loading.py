@@ -8,11 +8,24 @@ each call and keeps a file in the folder meanwhile; ``log=FILE`` gets the time o
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from actors.extractor_threads import ThreadedExtractor
 from actors.models import resolve
+from pipeline.awake.chat_extract import Limits
+from pipeline.deciding import DecisionLimits
 from pipeline.errors import ConfigError
-from pipeline.ports import AttentionModel, Compressor, Embedder, Extractor, Tokenizer
+from pipeline.ports import (
+    AskingDecider,
+    AttentionModel,
+    ChatModel,
+    ChunkedCompressor,
+    Decider,
+    Embedder,
+    Extractor,
+    Tokenizer,
+)
+from pipeline.settings import DecisionSettings, ExtractionSettings
 
 if TYPE_CHECKING:
     from actors.fakes import FakeCalls
@@ -20,6 +33,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("slowwave")
 
 EXTRACTIVE = "extractive-baseline"
+RULES: Final = "rules-baseline"
+"""The decider without a language model."""
+
+CHAT = "chat"
+"""The extractor, or the decider, that asks the chat model of the settings."""
 
 
 def load_embedder(name: str, *, models_dir: Path, threads: int) -> Embedder:
@@ -27,25 +45,47 @@ def load_embedder(name: str, *, models_dir: Path, threads: int) -> Embedder:
     if is_fake(name):
         from actors.fakes import FakeEmbedder
 
-        return FakeEmbedder(model=name, calls=_fake_calls(name))
+        return FakeEmbedder(model=name, calls=fake_calls(name))
     from actors.embedder import SentenceEmbedder
 
     return SentenceEmbedder(resolve(name, models_dir), name=name, threads=threads)
 
 
-def load_compressor(name: str, *, models_dir: Path, threads: int) -> Compressor:
-    """The compressor over a causal language model. Raises ConfigError."""
+def load_compressor(
+    name: str, *, models_dir: Path, threads: int, tokenizer: str | None = None
+) -> ChunkedCompressor:
+    """The compressor over a causal language model, or over a token classifier as LLMLingua-2 is.
+
+    Args:
+        tokenizer: the name of what counts the tokens of the rate; None counts the model's own.
+
+    Raises:
+        ConfigError: there is no such model, or it is of another kind.
+    """
     if is_fake(name):
         from actors.fakes import FakeCompressor
 
-        return FakeCompressor(calls=_fake_calls(name))
-    from actors.compressor import SurprisalCompressor
+        return FakeCompressor(calls=fake_calls(name))
+    from actors.compressor import TokenModel, WordCompressor
+    from actors.llmlingua import TokenClassifier, is_classifier
+    from actors.surprisal import SurprisalModel
 
-    return SurprisalCompressor(resolve(name, models_dir), threads=threads)
+    path = resolve(name, models_dir)
+    model: TokenModel
+    if is_classifier(path):
+        model = TokenClassifier(path, threads=threads)
+    else:
+        model = SurprisalModel(path, threads=threads)
+    counted = None if tokenizer is None else load_tokenizer(tokenizer, models_dir=models_dir)
+    return WordCompressor(model, tokenizer=counted)
 
 
 def load_attention(name: str, *, models_dir: Path, threads: int) -> AttentionModel:
     """The attention of an encoder. Raises ConfigError."""
+    if is_fake(name):
+        from actors.fakes import FakeAttention
+
+        return FakeAttention()
     from actors.attention import EncoderAttention
 
     return EncoderAttention(resolve(name, models_dir), threads=threads)
@@ -62,17 +102,70 @@ def load_tokenizer(name: str, *, models_dir: Path) -> Tokenizer:
     return HubTokenizer(resolve(name, models_dir))
 
 
-def load_extractor(name: str, *, tokenizer: Tokenizer, max_entry_tokens: int) -> Extractor:
-    """What makes statements of batches. Raises ConfigError for an unknown name."""
+def load_extractor(
+    name: str, *, tokenizer: Tokenizer, settings: ExtractionSettings, chat: ChatModel | None = None
+) -> Extractor:
+    """What makes statements of batches.
+
+    Args:
+        chat: what the extractor ``chat`` asks.
+
+    Raises:
+        ConfigError: the name is unknown, or ``chat`` and there is none to ask.
+    """
     if is_fake(name):
         from actors.fakes import FakeExtractor
 
-        return FakeExtractor(calls=_fake_calls(name))
+        return ThreadedExtractor(FakeExtractor(calls=fake_calls(name)), threads=settings.calls)
+    if name == CHAT:
+        return _chat_extractor(chat, tokenizer=tokenizer, settings=settings)
     if name != EXTRACTIVE:
-        raise ConfigError(f"expected {EXTRACTIVE}, got {name!r}", field="models.extractor")
+        raise ConfigError(
+            f"expected {EXTRACTIVE} or {CHAT}, got {name!r}", field="models.extractor"
+        )
     from actors.extractive import ExtractiveSummariser
 
-    return ExtractiveSummariser(tokenizer=tokenizer, max_entry_tokens=max_entry_tokens)
+    return ThreadedExtractor(ExtractiveSummariser(tokenizer=tokenizer), threads=settings.calls)
+
+
+def _chat_extractor(
+    chat: ChatModel | None, *, tokenizer: Tokenizer, settings: ExtractionSettings
+) -> Extractor:
+    if chat is None:
+        raise ConfigError("the extractor chat needs a chat model, got none", field="models.chat")
+    from actors.extractor_chat import ChatExtractor
+
+    limits = Limits(
+        attempts=settings.attempts,
+        request_tokens=settings.request_tokens,
+        reply_tokens=settings.reply_tokens,
+    )
+    return ChatExtractor(chat=chat, tokenizer=tokenizer, limits=limits)
+
+
+def load_decider(
+    name: str, *, settings: DecisionSettings, chat: ChatModel | None = None
+) -> Decider | AskingDecider:
+    """What decides the cases of sleep.
+
+    Args:
+        chat: what the decider ``chat`` asks.
+
+    Raises:
+        ConfigError: the name is unknown, or ``chat`` and there is none to ask.
+    """
+    if name == RULES:
+        from actors.rules import RuleDecider
+
+        return RuleDecider()
+    if name != CHAT:
+        raise ConfigError(f"expected {RULES} or {CHAT}, got {name!r}", field="models.decider")
+    if chat is None:
+        raise ConfigError("the decider chat needs a chat model, got none", field="models.chat")
+    from actors.decider_chat import ChatDecider
+
+    limits = DecisionLimits(attempts=settings.attempts, reply_tokens=settings.reply_tokens)
+    return ChatDecider(chat=chat, limits=limits)
 
 
 def is_fake(name: str) -> bool:
@@ -80,7 +173,8 @@ def is_fake(name: str) -> bool:
     return name == "fake" or name.startswith("fake:")
 
 
-def _fake_calls(name: str) -> "FakeCalls":
+def fake_calls(name: str) -> "FakeCalls":
+    """What happens around the calls of a stand-in of this name. Raises ConfigError."""
     from actors.fakes import FakeCalls
 
     log.warning("%s is a stand-in for a model: for tests alone", name)

@@ -27,7 +27,14 @@ class AsyncModels(Protocol):
         ...
 
     async def boundaries(
-        self, windows: Sequence[Sequence[str]], *, owners: Sequence[str] = ()
+        self,
+        windows: Sequence[Sequence[str]],
+        *,
+        owners: Sequence[str] = (),
+        min_shift: float | None = None,
     ) -> list[list[int]]:
-        """Per window of turns those before which a new topic starts."""
+        """Per window of turns those before which a new topic starts.
+
+        ``min_shift`` takes the place of the segmenter's own threshold.
+        """
         ...

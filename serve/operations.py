@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TypeVar
 
 from actors.records import Records
@@ -21,6 +22,7 @@ from pipeline.tenancy import (
     Quotas,
     TenantInfo,
 )
+from pipeline.usage import Price, Usage
 from serve.gate import Identity
 
 T = TypeVar("T")
@@ -46,16 +48,24 @@ class Operations:
     """Administration and visibility, over the record store."""
 
     def __init__(
-        self, *, records: Records, clock: Clock, defaults: Quotas, changed: Callable[[], None]
+        self,
+        *,
+        records: Records,
+        clock: Clock,
+        defaults: Quotas,
+        changed: Callable[[], None],
+        prices: Mapping[str, Price] | None = None,
     ) -> None:
         """
         Args:
             changed: called after tenants, keys or quotas changed.
+            prices: by model; the usage of others has no cost.
         """
         self._records = records
         self._clock = clock
         self._changed = changed
         self.defaults = defaults
+        self.prices = prices or {}
 
     # Tenants and keys -----------------------------------------------------------------------
 
@@ -121,6 +131,12 @@ class Operations:
     async def reports(self, tenant: TenantId | None) -> list[IngestReport]:
         """How far the messages of one tenant are, or of each."""
         return await asyncio.to_thread(self._records.backlog.reports, tenant)
+
+    async def usage(
+        self, tenant: TenantId | None, *, since: date | None = None, until: date | None = None
+    ) -> list[Usage]:
+        """What model calls took per tenant, day (UTC), purpose and model."""
+        return await asyncio.to_thread(self._records.usage.usage, tenant, since=since, until=until)
 
     def age_s(self, report: IngestReport) -> float | None:
         """How long its oldest pending message has waited; None where none does."""

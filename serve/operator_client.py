@@ -52,7 +52,12 @@ class Created(TypedDict):
 
 
 class Report(TypedDict):
-    """How far a tenant's messages are; ``failures`` counts those in quarantine by reason."""
+    """How far a tenant's messages are; ``failures`` counts those in quarantine by reason.
+
+    ``fallbacks`` counts those whose compression failed, by reason; they are kept whole.
+    ``retrying`` counts the collections that wait for an endpoint, by reason; ``usage`` sums calls,
+    repairs, tokens_in, tokens_out and refused.
+    """
 
     tenant: str
     accepted: int
@@ -62,6 +67,25 @@ class Report(TypedDict):
     quarantined: int
     dropped: int
     failures: dict[str, int]
+    fallbacks: dict[str, int]
+    retrying: dict[str, int]
+    usage: dict[str, int]
+
+
+class UsageRow(TypedDict):
+    """The model calls of a tenant on one day, for one purpose, by one model; None: no price."""
+
+    tenant: str
+    day: str
+    purpose: str
+    model: str
+    calls: int
+    repairs: int
+    tokens_in: int
+    tokens_out: int
+    estimated: int
+    refused: dict[str, int]
+    cost: float | None
 
 
 class QuarantineItem(TypedDict):
@@ -71,6 +95,7 @@ class QuarantineItem(TypedDict):
     message: Message
     state: str
     reason: str
+    raw: str | None
     quarantined_at: str
     settled_at: str | None
     settled_by: str | None
@@ -130,6 +155,23 @@ class Operator(Client):
     def ingest_reports(self) -> list[Report]:
         """How far the messages of the caller's tenant are; of each tenant for an operator."""
         return cast(list[Report], self.call("GET", "/v1/ingest")["tenants"])
+
+    def usage(
+        self,
+        *,
+        tenant: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+    ) -> list[UsageRow]:
+        """Model calls per tenant, day, purpose and model; of each tenant for an operator.
+
+        Args:
+            since: the first day (2025-06-01), in UTC.
+            until: the last day.
+        """
+        asked = {"tenant": tenant, "since": since, "until": until}
+        query: dict[str, str | list[str]] = {k: v for k, v in asked.items() if v is not None}
+        return cast(list[UsageRow], self.call("GET", "/v1/usage", query=query)["usage"])
 
     def quarantine(
         self, *, collection: str | None = None, state: str = "held"

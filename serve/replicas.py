@@ -12,7 +12,14 @@ from fastapi import FastAPI
 
 from actors.clock import SystemClock
 from actors.records import open_records
+from pipeline.awake.shortterm import Trigger
+from pipeline.awake.supported import Offered
 from pipeline.messages import TenantId
+from pipeline.ports import ChatModel
+from pipeline.settings import CollectionSettings, slots_of
+from pipeline.usage import Price
+from serve.captions import Captions
+from serve.chat import chat_model
 from serve.gate import Access
 from serve.handles import Handle, ServeModels
 from serve.index import AsyncIndex
@@ -21,8 +28,9 @@ from serve.ingest import IngestWorker
 from serve.ingress.api import build_api
 from serve.ingress.limits import Room
 from serve.lifecycle import EmbeddingModel, Lifecycle
-from serve.loading import load_extractor, load_tokenizer
+from serve.loading import EXTRACTIVE, is_fake, load_extractor, load_tokenizer
 from serve.runner import RayRunner
+from serve.scheduler import Scheduler, Windows
 from serve.service import Memory
 from serve.settings import AppSettings, DeploymentSettings
 from serve.sleeping import Sleep
@@ -40,7 +48,49 @@ def walk_settings(settings: AppSettings) -> WalkSettings:
         shortterm_tokens=settings.short_term.capacity_tokens,
         model=settings.models.embedder,
         calls=settings.extraction.calls,
+        failures=settings.extraction.failures,
+        retry_s=settings.extraction.retry_s,
+        max_entry_tokens=settings.extraction.max_entry_tokens,
+        triggers=frozenset(settings.short_term.triggers),
+        turns=settings.short_term.turns,
+        granularity=settings.short_term.granularity,
+        roles=frozenset(settings.extraction.roles),
+        slots=slots_of(settings.scratchpad.slots),
     )
+
+
+def offered(settings: AppSettings) -> Offered:
+    """What the service has for collections to choose from."""
+    has_compressor = settings.models.compressor is not None
+    extractor = settings.models.extractor
+    return Offered(
+        settings=CollectionSettings(
+            triggers=settings.short_term.triggers,
+            turns=settings.short_term.turns,
+            idle_s=settings.window.idle_s,
+            granularity=settings.short_term.granularity,
+            roles=settings.extraction.roles,
+            compression=settings.compression.enabled and has_compressor,
+            rate=settings.compression.rate,
+            window_tokens=settings.window.capacity_tokens,
+            short_term_tokens=settings.short_term.capacity_tokens,
+            min_shift=settings.min_shift,
+            max_entry_tokens=settings.extraction.max_entry_tokens,
+            capacity_entries=settings.forgetting.capacity_entries,
+            slots=settings.scratchpad.slots,
+        ),
+        has_compressor=has_compressor,
+        takes_prompt=not (extractor == EXTRACTIVE or is_fake(extractor)),
+    )
+
+
+_CENTURY_S = 100 * 366 * 86_400.0
+
+
+def idle_s(settings: AppSettings) -> float:
+    """Seconds without a message after which a collection is extracted that says nothing else."""
+    is_trigger = Trigger.IDLE in settings.short_term.triggers
+    return settings.window.idle_s if is_trigger else _CENTURY_S
 
 
 def ingress_room(settings: AppSettings) -> Room:
@@ -62,10 +112,12 @@ class IngestWorkers:
         embedder: Handle,
         compressor: Handle | None,
         segmenter: Handle,
+        chat: Handle | None = None,
     ) -> None:
         self._settings = settings
         self._records = open_records(settings.records_url)
         self._models = ServeModels(embedder=embedder, compressor=compressor, segmenter=segmenter)
+        self._chat = chat_model(settings.chat, chat)
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def _run(self) -> None:
@@ -76,7 +128,8 @@ class IngestWorkers:
             extractor=load_extractor(
                 settings.models.extractor,
                 tokenizer=tokenizer,
-                max_entry_tokens=settings.extraction.max_entry_tokens,
+                settings=settings.extraction,
+                chat=self._chat,
             ),
             tokenizer=tokenizer,
             settings=walk_settings(settings),
@@ -98,7 +151,7 @@ class IngestWorkers:
             messages=workers.messages,
             step_s=workers.step_s,
             ttl_s=workers.lease_s,
-            idle_s=self._settings.window.idle_s,
+            idle_s=idle_s(self._settings),
             poll_s=workers.poll_s,
             attempts=workers.attempts,
         )
@@ -118,9 +171,11 @@ class Ingress:
         settings: AppSettings,
         embedder: Handle,
         workers: Handle,
+        chat: Handle | None = None,
     ) -> None:
         self._settings = settings
         self._workers = workers
+        self._chat = chat_model(settings.chat, chat)
         self._records = open_records(settings.records_url)
         self._models = ServeModels(embedder=embedder, is_urgent=True)
         width = await self._models.dim()
@@ -132,7 +187,14 @@ class Ingress:
             clock=SystemClock(),
             limits=settings.limits,
         )
-        self._upkeep = asyncio.get_running_loop().create_task(self._lifecycle.run())
+        self._runner = RayRunner(settings)
+        loop = asyncio.get_running_loop()
+        self._upkeep = loop.create_task(self._lifecycle.run())
+        self._nights = loop.create_task(self._scheduler().run())
+
+    async def settings(self) -> AppSettings:
+        """What this replica runs with, for a job on the same cluster."""
+        return self._settings
 
     def __serve_build_asgi_app__(self) -> FastAPI:
         """The routes over this replica's memory."""
@@ -159,12 +221,37 @@ class Ingress:
             ),
             recall=settings.recall,
             quotas=settings.quotas,
+            offered=offered(settings),
+            prices={
+                model: Price(tokens_in=price.tokens_in, tokens_out=price.tokens_out)
+                for model, price in settings.prices.items()
+            },
+            captions=Captions(self._seeing()),
         )
+
+    def _seeing(self) -> ChatModel | None:
+        """The chat model, if it can look at images."""
+        chat = self._settings.chat
+        return self._chat if chat is not None and chat.has_vision else None
 
     def _sleep(self) -> Sleep:
         return Sleep(
             store=self._records.sleep,
-            runner=RayRunner(self._settings),
+            schedules=self._records.schedules,
+            runner=self._runner,
             index=self._index,
             clock=SystemClock(),
+            default=self._settings.default_schedule,
+        )
+
+    def _scheduler(self) -> Scheduler:
+        store, clock = self._records.sleep, SystemClock()
+        windows = Windows(
+            store=store,
+            schedules=self._records.schedules,
+            clock=clock,
+            default=self._settings.default_schedule,
+        )
+        return Scheduler(
+            windows=windows, store=store, runner=self._runner, index=self._index, clock=clock
         )

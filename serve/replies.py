@@ -28,6 +28,13 @@ class Flush(TypedDict):
     searchable: bool | None
 
 
+class End(TypedDict):
+    """A conversation that ended, and the sequence of its last message."""
+
+    conversation: str
+    through: int
+
+
 class Collection(TypedDict):
     """How far a collection is; ``index_lag`` counts index changes still to be made."""
 
@@ -157,6 +164,12 @@ class Run(TypedDict):
     totals: dict[str, int]
     error: str | None
     undone: bool
+    trigger: str
+    deadline: str | None
+    max_tokens: int | None
+    tokens: int
+    attempt: int
+    stop: str | None
 
 
 class Candidate(TypedDict):
@@ -180,12 +193,17 @@ class Decision(TypedDict):
     text_before: str
     text_after: str | None
     candidates: list[Candidate]
+    absorbed: list[str]
     decider: str
 
 
 class UndoItem(TypedDict):
-    """What undo or redo did with one entry; ``refused`` says why it did not."""
+    """What undo or redo did with one entry; ``refused`` says why it did not.
 
+    ``kind`` is decision, archive, merge or item; of an item ``entry`` is the item's id.
+    """
+
+    kind: str
     entry: str
     done: bool
     refused: str | None

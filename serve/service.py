@@ -1,12 +1,13 @@
 """The memory behind every face: what a route, a job or a test asks of Slowwave."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from actors.records import Records
 from pipeline.awake.normalise import RawMessage, normalise
+from pipeline.awake.supported import Offered
 from pipeline.entries import CURRENT, Entry, EntryChange, EntryVersion, Kind, Status
 from pipeline.errors import InputError
 from pipeline.ids import EntryId, MessageId
@@ -20,12 +21,16 @@ from pipeline.settings import QuotaSettings, RecallSettings
 from pipeline.state import CollectionInfo, IndexQuery, LedgerRow, Page
 from pipeline.tenancy import Quotas
 from pipeline.text.languages import language
+from pipeline.usage import Price
 from serve.backpressure import Backpressure
+from serve.captions import Captions
+from serve.collection_settings import EVERYTHING, CollectionConfig
 from serve.gate import Access, Gate
 from serve.index import AsyncIndex
 from serve.models import AsyncModels
 from serve.operations import Operations
 from serve.queries import QueryVectors
+from serve.scratchpads import Scratchpads
 
 Condition = Callable[[], bool]
 
@@ -65,11 +70,15 @@ class Memory:
         access: Access,
         recall: RecallSettings,
         quotas: QuotaSettings = QuotaSettings(),  # noqa: B008  (frozen)
+        offered: Offered = EVERYTHING,
+        prices: Mapping[str, Price] | None = None,
+        captions: Captions | None = None,
     ) -> None:
         self._records = records
         self._index = index
         self._models = models
         self._queries = QueryVectors(models)
+        self._captions = captions or Captions()
         self._model = model
         self._tokenizer = tokenizer
         self._clock = clock
@@ -80,8 +89,21 @@ class Memory:
         self._backpressure = Backpressure(
             backlog=records.backlog, tenants=records.tenants, defaults=defaults, clock=clock
         )
+        self.settings = CollectionConfig(records=records, offered=offered, clock=clock)
+        self.scratchpads = Scratchpads(
+            records=records,
+            settings=self.settings,
+            index=index,
+            tokenizer=tokenizer,
+            model=model,
+            clock=clock,
+        )
         self.operations = Operations(
-            records=records, clock=clock, defaults=defaults, changed=self._forget
+            records=records,
+            clock=clock,
+            defaults=defaults,
+            changed=self._forget,
+            prices=prices,
         )
 
     def _forget(self) -> None:
@@ -100,12 +122,17 @@ class Memory:
         key: str | None,
         body_digest: str,
     ) -> list[Message]:
-        """The accepted messages; durable when this returns. Raises LimitError and Conflict."""
+        """The accepted messages; durable when this returns. Raises LimitError and Conflict.
+
+        An image without a caption is captioned first: InputError where no model can, ModelError
+        where it does not.
+        """
         await self._backpressure.check(scope.tenant)
+        said = await self._captions.written(scope.tenant, raw)
 
         def write() -> list[Message]:
             now = self._clock.now()
-            new = self._normalised(scope, raw, conversation=conversation, zone=zone, now=now)
+            new = self._normalised(scope, said, conversation=conversation, zone=zone, now=now)
             return self._records.messages.accept(
                 scope,
                 new,
@@ -136,8 +163,20 @@ class Memory:
         )
 
     async def flush(self, scope: Scope) -> int:
-        """Asks that all accepted so far is extracted; returns the last sequence."""
+        """Asks that all accepted so far is extracted; returns the last sequence.
+
+        Raises:
+            Conflict: the collection's settings leave no flush.
+        """
+        await self.settings.must_flush(scope)
         return await asyncio.to_thread(self._records.messages.request_flush, scope)
+
+    async def end(self, scope: Scope, conversation: str) -> int:
+        """Says that a conversation ended; returns its last sequence. Raises NotFound.
+
+        Its last turn waits for no more replies: what is left of its window is cut into segments.
+        """
+        return await asyncio.to_thread(self._records.messages.request_end, scope, conversation)
 
     async def wait_flushed(self, scope: Scope, through: int, *, timeout_s: float) -> bool:
         """Whether the flush was met and is searchable within the time."""
@@ -199,8 +238,13 @@ class Memory:
 
     async def sources(self, scope: Scope, entries: Sequence[Entry]) -> dict[MessageId, Message]:
         """The messages that the entries came from."""
-        ids = list({source for entry in entries for source in entry.sources})
-        return await asyncio.to_thread(self._records.messages.messages_by_id, scope, ids)
+        return await self.messages_named(scope, {s for entry in entries for s in entry.sources})
+
+    async def messages_named(
+        self, scope: Scope, ids: Collection[MessageId]
+    ) -> dict[MessageId, Message]:
+        """Those of the messages that are there, by id."""
+        return await asyncio.to_thread(self._records.messages.messages_by_id, scope, list(ids))
 
     async def entries(
         self, scope: Scope, *, statuses: Sequence[Status], limit: int, cursor: str | None
@@ -316,16 +360,9 @@ class Memory:
     async def candidate_texts(
         self, tenant: TenantId, rows: Sequence[LedgerRow]
     ) -> Mapping[tuple[str, int], str]:
-        """The texts of the candidate versions that ledger rows name."""
-
-        def read() -> dict[tuple[str, int], str]:
-            texts: dict[tuple[str, int], str] = {}
-            for entry in {each.entry for row in rows for each in row.candidates}:
-                for version in self._records.entries.history(tenant, entry):
-                    texts[(entry, version.entry.version)] = version.entry.text
-            return texts
-
-        return await asyncio.to_thread(read)
+        """The texts of the candidate versions that ledger rows name; what was erased has none."""
+        named = list({each.entry for row in rows for each in row.candidates})
+        return await asyncio.to_thread(self._records.entries.texts, tenant, named)
 
 
 def _remembered(entry: Entry, sources: Mapping[MessageId, Message]) -> Remembered:

@@ -4,65 +4,119 @@ Apart from the other stages because checking a decision loads a Chinese lexicon.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pipeline.entries import Case, Decision, Update
-from pipeline.ports import Clock, Decider, SleepStore
+from pipeline.ports import AskingDecider, Clock, Decider, SleepStore
 from pipeline.recall.text import index_text_of
 from pipeline.sleep.apply import apply
 from pipeline.sleep.decide import case_key, validate
 from pipeline.state import LedgerItem, Weighed
+from serve.sleep_asking import Answered, Asking, Open
 from serve.sleep_stages import Cases, Decided
 
 log = logging.getLogger("slowwave.sleep")
 
 CASES = 16
-"""Targets in one call to the decider; after a failed call each is decided by itself."""
+"""Targets in one call to a decider that asks nobody; after a failed call each is decided alone."""
 
 
 class Deciding:
-    """Decides chunk after chunk with one decider; replies are cached before they are used."""
+    """Decides chunks with one decider; replies are cached before they are used.
 
-    def __init__(self, *, store: SleepStore, decider: Decider, clock: Clock) -> None:
+    Args:
+        calls: how many targets a decider that asks a model has in flight.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: SleepStore,
+        decider: Decider | AskingDecider,
+        clock: Clock,
+        calls: int = 16,
+    ) -> None:
         self._store = store
-        self._decider = decider
+        self._name = decider.name
         self._clock = clock
+        self._answering: Asking | _Batches
+        if isinstance(decider, AskingDecider):
+            self._answering = Asking(store=store, decider=decider, clock=clock, calls=calls)
+        else:
+            self._answering = _Batches(store=store, decider=decider, clock=clock)
 
     def decide(self, chunk: Cases) -> Decided:
         """A decision, or the reason of its failure, for every case."""
-        keys = [case_key(case, self._decider.name) for case in chunk.cases]
-        known = self._store.cached_decisions(keys, scope=chunk.scope)
-        open_cases = [case for key, case in zip(keys, chunk.cases, strict=True) if key not in known]
-        asked, calls = self._ask(chunk, open_cases)
-        replies: list[Decision | str] = [
-            known[key] if key in known else asked[case.target.id]
-            for key, case in zip(keys, chunk.cases, strict=True)
+        return self.decide_all([chunk])[0]
+
+    def decide_all(self, chunks: Sequence[Cases]) -> list[Decided]:
+        """The chunks decided together, so that small ones fill the calls in flight as well."""
+        known = [self._known(chunk) for chunk in chunks]
+        opened = [_open(chunk, cached) for chunk, cached in zip(chunks, known, strict=True)]
+        answers = self._answering.answers(opened)
+        return [
+            self._decided(chunk, cached | answer.replies, answer)
+            for chunk, cached, answer in zip(chunks, known, answers, strict=True)
         ]
-        pairs = list(zip(chunk.cases, replies, strict=True))
+
+    def _known(self, chunk: Cases) -> dict[str, Decision | str]:
+        """By target what was decided before, as far as it may stand now."""
+        keys = {case.target.id: case_key(case, self._name) for case in chunk.cases}
+        cached = self._store.cached_decisions(list(keys.values()), scope=chunk.scope)
+        return {
+            case.target.id: validate(case, cached[keys[case.target.id]])
+            for case in chunk.cases
+            if keys[case.target.id] in cached
+        }
+
+    def _decided(
+        self, chunk: Cases, replies: Mapping[str, Decision | str], taken: Answered
+    ) -> Decided:
+        pairs = [(case, replies[case.target.id]) for case in chunk.cases]
         return Decided(
             scope=chunk.scope,
             chunk=chunk.chunk,
             of=chunk.of,
             through=chunk.through,
             cases=chunk.cases,
-            items=tuple(_item(case, reply, self._decider.name) for case, reply in pairs),
+            items=tuple(_item(case, reply, self._name) for case, reply in pairs),
             texts=tuple(self._index_text(case, reply) for case, reply in pairs),
-            model_calls=calls,
+            model_calls=taken.calls,
+            tokens=taken.tokens,
         )
 
-    def _ask(self, chunk: Cases, cases: Sequence[Case]) -> tuple[dict[str, Decision | str], int]:
-        replies: dict[str, Decision | str] = {}
-        calls = 0
+    def _index_text(self, case: Case, reply: Decision | str) -> str | None:
+        if not isinstance(reply, Update):
+            return None
+        candidates = {one.entry.id: one.entry for one in case.candidates}
+        return index_text_of(apply(case.target, reply, candidates, now=self._clock.now()))
+
+
+class _Batches:
+    """Asks a decider that waits for nobody, some cases in each call."""
+
+    def __init__(self, *, store: SleepStore, decider: Decider, clock: Clock) -> None:
+        self._store = store
+        self._decider = decider
+        self._clock = clock
+
+    def answers(self, opened: Sequence[Open]) -> list[Answered]:
+        """What became of the cases of each chunk."""
+        return [self._chunk(one.chunk, one.cases) for one in opened]
+
+    def _chunk(self, chunk: Cases, cases: Sequence[Case]) -> Answered:
+        answered = Answered(replies={}, calls=0)
         for low in range(0, len(cases), CASES):
             some = cases[low : low + CASES]
             answers = self._answers(some)
-            calls += len(some)
+            calls = len(some)
             if len(some) > 1 and any(isinstance(answer, str) for answer in answers):
                 answers = [self._answers([case])[0] for case in some]
                 calls += len(some)
             self._remember(chunk, some, answers)
-            replies.update((case.target.id, a) for case, a in zip(some, answers, strict=True))
-        return replies, calls
+            replies = {case.target.id: a for case, a in zip(some, answers, strict=True)}
+            answered = Answered(replies=answered.replies | replies, calls=answered.calls + calls)
+        return answered
 
     def _answers(self, cases: Sequence[Case]) -> list[Decision | str]:
         """The decisions, or for every case why the call failed."""
@@ -79,9 +133,8 @@ class Deciding:
     def _remember(
         self, chunk: Cases, cases: Sequence[Case], answers: Sequence[Decision | str]
     ) -> None:
-        name = self._decider.name
         given = {
-            case_key(case, name): answer
+            case_key(case, self._decider.name): answer
             for case, answer in zip(cases, answers, strict=True)
             if not isinstance(answer, str)
         }
@@ -89,11 +142,9 @@ class Deciding:
             given, scope=chunk.scope, through=chunk.through, now=self._clock.now()
         )
 
-    def _index_text(self, case: Case, reply: Decision | str) -> str | None:
-        if not isinstance(reply, Update):
-            return None
-        candidates = {one.entry.id: one.entry for one in case.candidates}
-        return index_text_of(apply(case.target, reply, candidates, now=self._clock.now()))
+
+def _open(chunk: Cases, known: Mapping[str, Decision | str]) -> Open:
+    return Open(chunk=chunk, cases=tuple(c for c in chunk.cases if c.target.id not in known))
 
 
 def _item(case: Case, reply: Decision | str, decider: str) -> LedgerItem:

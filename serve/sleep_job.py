@@ -1,58 +1,65 @@
-"""The sleep run as a Ray Data job: read, neighbours, queue, decide, write, each its own operator.
+"""The sleep run as a Ray Data job: read, neighbours, queue, decide, write and tend, each its own
+operator.
 
-Only the write stage and the reply cache write, and both may be repeated: a worker that dies
-changes nothing twice. Knows Ray; what each stage does is in ``sleep_stages``.
+Only the last two and the reply cache write, and all may be repeated: a worker that dies changes
+nothing twice. Knows Ray; what each stage does is in ``sleep_stages``. Run as
+``python -m serve.sleep_job --window NAME``, it consolidates whoever has that window now.
 """
 
-import pickle
-import warnings
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import ray
-from ray.data import ActorPoolStrategy, DataContext, Dataset, TaskPoolStrategy
-from ray.data.block import Block, BlockAccessor, BlockMetadata
-from ray.data.datasource import Datasink, Datasource, ReadTask
+from ray.data import ActorPoolStrategy, Dataset, TaskPoolStrategy
+from ray.data.block import Block, BlockAccessor
+from ray.data.datasource import Datasink
 
-from pipeline.errors import StoreError
-from pipeline.messages import Scope
+from pipeline.errors import SlowwaveError
+from pipeline.messages import TenantId
+from pipeline.ports import Clock
 from pipeline.settings import ConsolidationSettings
-from pipeline.sleep.packing import bins
 from pipeline.state import DueCollection, SleepRun
+from serve.sleep_lasting import lasting
+from serve.sleep_limits import Limits
+from serve.sleep_outcome import Outcome, Result, outcome_of
+from serve.sleep_rows import KEY, Item, by_collection, guarded, items, packs, table
 from serve.sleep_settling import Decides, settle
+from serve.sleep_source import DueCollections
 from serve.sleep_stages import (
+    BUDGETED_TARGETS,
+    TARGETS,
     Broken,
     Cases,
     Decided,
-    Linked,
     Part,
+    Plans,
+    RunPlan,
     SleepParts,
+    Stopped,
     Writing,
     Written,
     invert,
+    limits_of,
     link,
-    read,
+    numbers,
 )
+from serve.sleep_tending import data_context, tend_all
 
-__all__ = ["JobWorkers", "SleepParts", "consolidate"]
+if TYPE_CHECKING:
+    from serve.sleep_deciding import Deciding
 
-BIN_ENTRIES = 10_000
-"""Entries that one read task takes, and one block of small collections holds."""
-
-BLOCK_BYTES = 1 << 20
-"""Ray Data joins rows up to this size into one block, the unit that a worker takes."""
-
-Item = Part | Linked | Cases | Decided | Broken
+__all__ = ["JobWorkers", "Outcome", "SleepParts", "consolidate", "consolidate_all"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobWorkers:
     """Logical CPUs of one worker of each stage, and how many workers a stage has at most.
 
+    ``targets`` is how many targets a decider is given at once: fewer share the work more evenly.
     Ray Data fuses neighbouring stages that ask for the same, so the numbers differ on purpose.
     Its shuffles before queue and write ask for one whole CPU.
     """
@@ -62,11 +69,14 @@ class JobWorkers:
     queue_cpus: float = 0.2
     decide_cpus: float = 0.1
     write_cpus: float = 0.3
+    tend_cpus: float = 0.1
     readers: int = 2
     neighbours: int = 2
     queuers: int = 2
     deciders: int = 1
     writers: int = 2
+    tenders: int = 2
+    targets: int = TARGETS
 
 
 def consolidate(
@@ -74,267 +84,307 @@ def consolidate(
     *,
     parts: SleepParts,
     settings: ConsolidationSettings,
-    collection: str | None = None,
     workers: JobWorkers | None = None,
     progress: bool = False,
 ) -> dict[str, int]:
-    """The run's totals: targets, update, delete, ignore, skipped, failed, model_calls, collections.
-
-    Decides what is due for the run's tenant, or for one of its collections, and writes it. Where
-    nothing is due it asks nothing of Ray. ``model_calls`` leaves out replies from the cache. A
-    failed decision is counted and due again; a collection that cannot be read or written does not
-    stop the others.
+    """The totals of one run, as ``consolidate_all`` has them.
 
     Raises:
         StoreError: some collections could not be read or written, named with their reasons. The
             others are done; ``totals`` of the error counts them.
     """
-    due = parts.open_store().due(run.tenant, collection=collection)
-    results: list[Written | Broken] = []
-    if due:
-        results = _run_job(run, due, parts, settings, workers or JobWorkers(), progress=progress)
-    totals = _totals(one for one in results if isinstance(one, Written))
-    broken = [one for one in results if isinstance(one, Broken)]
-    if broken:
-        raise _incomplete(broken, len(results), totals)
-    return totals
+    plans = [RunPlan(run=run)]
+    outcome = consolidate_all(
+        plans, parts=parts, settings=settings, workers=workers, progress=progress
+    )[run.tenant]
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.totals
 
 
-def _totals(written: Iterable[Written]) -> dict[str, int]:
-    names = ("targets", "update", "delete", "ignore", "skipped", "failed", "model_calls")
-    counts: Counter[str] = Counter()
-    for one in written:
-        counts.update({**one.counts, "collections": 1})
-    return {name: counts[name] for name in (*names, "collections")}
+def consolidate_all(
+    plans: Sequence[RunPlan],
+    *,
+    parts: SleepParts,
+    settings: ConsolidationSettings,
+    workers: JobWorkers | None = None,
+    progress: bool = False,
+) -> dict[TenantId, Outcome]:
+    """What each run came to; one job takes the runs of any number of tenants.
+
+    Decides what is due for every run's tenant, or for one of its collections, and writes it. Where
+    nothing is due it asks nothing of Ray. ``model_calls`` leaves out replies from the cache. A
+    failed decision is counted and due again; a collection that cannot be read or written does not
+    stop the others. A collection is written whole or not at all: what a run that ends early has
+    decided of one that it leaves lies in the reply cache.
+    """
+    of_tenant = {plan.run.tenant: plan for plan in plans}
+    job = _Job(of_tenant, parts, settings, workers or JobWorkers())
+    results = lasting(lambda: _results(job, plans, parts, progress=progress))
+    return {
+        tenant: _outcome(plan, [one for one in results if one.scope.tenant == tenant], parts)
+        for tenant, plan in of_tenant.items()
+    }
 
 
-def _incomplete(broken: Sequence[Broken], count: int, totals: dict[str, int]) -> StoreError:
-    reasons = "; ".join(f"{one.scope.collection}: {one.reason}" for one in broken[:5])
-    error = StoreError(f"{len(broken)} of {count} collections were not consolidated: {reasons}")
-    error.totals = totals  # type: ignore[attr-defined]  # travels with the error between processes
-    return error
+def _results(
+    job: "_Job", plans: Sequence[RunPlan], parts: SleepParts, *, progress: bool
+) -> list[Result]:
+    due = [one for plan in plans for one in _due(plan, parts)]
+    results = job.decided(due, progress=progress) if due else []
+    return results + job.tended(results, progress=progress)
+
+
+def _outcome(plan: RunPlan, results: Sequence[Result], parts: SleepParts) -> Outcome:
+    """What the run came to: what it has written, whichever of its jobs and tries did."""
+    outcome, run = outcome_of(results, tends=parts.after is not None), plan.run
+    totals = outcome.totals | parts.open_store().counts(run.tenant, run.id)
+    if parts.after is not None and not run.dry_run:
+        totals |= parts.after.open_store().changed(run.tenant, run.id)
+    return replace(outcome, totals=totals)
+
+
+def _due(plan: RunPlan, parts: SleepParts) -> list[DueCollection]:
+    options = plan.run.options
+    store = parts.open_store()
+    return store.due(
+        plan.run.tenant,
+        collection=options.collection,
+        is_full=options.full,
+        but_of=plan.run.id,
+    )
 
 
 # The plan ---------------------------------------------------------------------------------------
 
 
-def _run_job(
-    run: SleepRun,
-    due: Sequence[DueCollection],
-    parts: SleepParts,
-    settings: ConsolidationSettings,
-    workers: JobWorkers,
-    *,
-    progress: bool,
-) -> list[Written | Broken]:
-    context = DataContext.get_current().copy()
-    context.enable_progress_bars = progress
-    context.print_on_execution_start = progress
-    context.target_max_block_size = BLOCK_BYTES
-    sink = _LedgerDatasink(run, parts)
-    with DataContext.current(context), warnings.catch_warnings():
-        # A small run has fewer blocks than a stage may have workers, which is as it should be.
-        warnings.filterwarnings("ignore", "The maximum number of concurrent tasks", UserWarning)
-        source = _DueCollections(due, parts)
-        decided = _decided(source, parts, settings, workers)
-        _grouped(decided, source, workers.writers).write_datasink(
-            sink, ray_remote_args={"num_cpus": workers.write_cpus}, concurrency=workers.writers
-        )
-    return sink.results
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One Ray Data job over the due collections of its runs."""
 
+    plans: Plans
+    parts: SleepParts
+    settings: ConsolidationSettings
+    workers: JobWorkers
 
-def _decided(
-    source: "_DueCollections",
-    parts: SleepParts,
-    settings: ConsolidationSettings,
-    workers: JobWorkers,
-) -> Dataset:
-    found = ray.data.read_datasource(
-        source,
-        num_cpus=workers.read_cpus,
-        concurrency=workers.readers,
-        override_num_blocks=len(source.packed),
-    ).map_batches(
-        partial(find_neighbours, settings=settings, min_similarity=parts.min_similarity),
-        batch_size=1,
-        batch_format="pyarrow",
-        num_cpus=workers.neighbour_cpus,
-        compute=TaskPoolStrategy(size=workers.neighbours),
-    )
-    return (
-        _grouped(found, source, workers.queuers)
-        .map_batches(
-            queue_targets,
-            batch_size=None,
-            batch_format="pyarrow",
-            num_cpus=workers.queue_cpus,
-            compute=TaskPoolStrategy(size=workers.queuers),
+    def decided(self, due: Sequence[DueCollection], *, progress: bool) -> list[Result]:
+        """What became of each collection that something was to be decided in."""
+        sink = _LedgerDatasink(self.plans, self.parts)
+        cpus, writers = self.workers.write_cpus, self.workers.writers
+        with data_context(progress=progress):
+            source = DueCollections(due, self.plans, self.parts)
+            decided = _grouped(self._decided(source), source, writers)
+            decided.set_name(_named(self.plans, "sleep"))
+            decided.write_datasink(sink, ray_remote_args={"num_cpus": cpus}, concurrency=writers)
+        return [*sink.results, *_unheard(due, sink.results)]
+
+    def tended(self, results: Sequence[Result], *, progress: bool) -> list[Result]:
+        """What became of each collection that is tended after such decisions."""
+        return tend_all(
+            self.plans,
+            self.parts,
+            left=frozenset(one.scope for one in results if isinstance(one, Stopped)),
+            workers=self.workers.tenders,
+            cpus=self.workers.tend_cpus,
+            name=_named(self.plans, "sleep_tending"),
+            progress=progress,
         )
-        .map_batches(
-            Decide,
-            fn_constructor_args=(parts,),
+
+    def _decided(self, source: DueCollections) -> Dataset:
+        workers, parts = self.workers, self.parts
+        found = ray.data.read_datasource(
+            source,
+            num_cpus=workers.read_cpus,
+            concurrency=workers.readers,
+            override_num_blocks=len(source.packed),
+        ).map_batches(
+            partial(
+                find_neighbours,
+                plans=self.plans,
+                settings=self.settings,
+                min_similarity=parts.min_similarity,
+            ),
             batch_size=1,
             batch_format="pyarrow",
-            num_cpus=workers.decide_cpus,
-            compute=ActorPoolStrategy(size=workers.deciders),
+            num_cpus=workers.neighbour_cpus,
+            compute=TaskPoolStrategy(size=workers.neighbours),
         )
-    )
+        return (
+            _grouped(found, source, workers.queuers)
+            .map_batches(
+                partial(queue_targets, plans=self.plans, targets=workers.targets),
+                batch_size=None,
+                batch_format="pyarrow",
+                num_cpus=workers.queue_cpus,
+                compute=TaskPoolStrategy(size=workers.queuers),
+            )
+            # A worker takes a block at a time: one row each lets all of them work.
+            .repartition(target_num_rows_per_block=1)
+            .map_batches(
+                Decide,
+                fn_constructor_args=(self.plans, parts),
+                batch_size=1,
+                batch_format="pyarrow",
+                num_cpus=workers.decide_cpus,
+                compute=ActorPoolStrategy(size=workers.deciders),
+            )
+        )
 
 
-def _grouped(rows: Dataset, source: "_DueCollections", workers: int) -> Dataset:
+def _unheard(due: Sequence[DueCollection], results: Sequence[Result]) -> list[Result]:
+    """Collections of which no stage has said what became of them: they are due again, and told."""
+    heard = {one.scope for one in results}
+    why = "it was lost on its way through the job"
+    return [Broken(scope=one.scope, reason=why) for one in due if one.scope not in heard]
+
+
+def _named(plans: Plans, what: str) -> str:
+    """What the Ray dashboard calls the job, or a part of it."""
+    tenants = sorted(plans)
+    others = f"_and_{len(tenants) - 1}_more" if len(tenants) > 1 else ""
+    return f"{what}_{tenants[0]}{others}"
+
+
+def _grouped(rows: Dataset, source: DueCollections, workers: int) -> Dataset:
     """The rows of each collection in one block; a small run is one block."""
-    return rows.repartition(min(len(source.packed), 4 * workers), keys=["collection"])
+    return rows.repartition(min(len(source.packed), 4 * workers), keys=[KEY])
 
 
-# Rows -------------------------------------------------------------------------------------------
-
-
-def _table(items: Iterable[Item]) -> pa.Table:
-    """One row per item: its collection, to group by, and the item itself."""
-    items = list(items)
-    return pa.table(
-        {
-            "collection": pa.array([one.scope.collection for one in items], type=pa.string()),
-            "item": pa.array(
-                [pickle.dumps(one, protocol=5) for one in items], type=pa.large_binary()
-            ),
-        }
-    )
-
-
-def _items(table: pa.Table) -> Iterator[Any]:
-    return (pickle.loads(packed.as_py()) for packed in table["item"])
-
-
-def _by_collection(table: pa.Table) -> Iterator[list[Any]]:
-    groups = defaultdict(list)
-    for item in _items(table):
-        groups[item.scope].append(item)
-    yield from groups.values()
-
-
-# Stages -----------------------------------------------------------------------------------------
-
-
-class _DueCollections(Datasource):
-    """The due collections; a block holds several small ones or one part of a large one."""
-
-    def __init__(self, due: Sequence[DueCollection], parts: SleepParts) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # Ray leaves it untyped
-        scopes = [one.scope for one in due]
-        self.packed = bins(scopes, [one.entries for one in due], capacity=BIN_ENTRIES)
-        self._parts = parts
-
-    def get_name(self) -> str:
-        return "SleepCollections"
-
-    def estimate_inmemory_data_size(self) -> int | None:
-        return None
-
-    def get_read_tasks(
-        self,
-        parallelism: int,
-        per_task_row_limit: int | None = None,
-        data_context: DataContext | None = None,
-    ) -> list[ReadTask]:
-        return [
-            ReadTask(partial(_read, scopes, self._parts), BlockMetadata(None, None, None, None))
-            for scopes in self.packed
-        ]
-
-
-def _read(scopes: Sequence[Scope], parts: SleepParts) -> Iterator[pa.Table]:
-    store = parts.open_store()
-    small: list[Part | Broken] = []
-    for scope in scopes:
-        found = list(read(store, scope, model=parts.model))
-        if len(found) == 1:
-            small += found
-        else:
-            yield from (_table([part]) for part in found)
-    if small:
-        yield _table(small)
+# Stages: the Ray dashboard shows their names, so these have plain ones ----------------------------
 
 
 def find_neighbours(
-    batch: pa.Table, *, settings: ConsolidationSettings, min_similarity: float
+    batch: pa.Table, *, plans: Plans, settings: ConsolidationSettings, min_similarity: float
 ) -> pa.Table:
-    """Parts to links. Stages show their names in the Ray dashboard, so these have plain ones."""
-    return _table(
-        one
-        if isinstance(one, Broken)
-        else link(one, settings=settings, min_similarity=min_similarity)
-        for one in _items(batch)
-    )
+    """Parts to links."""
+
+    def linked(item: Part) -> Item:
+        run = plans[item.scope.tenant].run
+        how, least = numbers(run, settings, min_similarity=min_similarity)
+        return guarded(item.scope, lambda: link(item, settings=how, min_similarity=least))
+
+    return table(linked(one) if isinstance(one, Part) else one for one in items(batch))
 
 
-def queue_targets(block: pa.Table) -> pa.Table:
-    """Links, a collection in one block, to cases."""
+def queue_targets(block: pa.Table, *, plans: Plans, targets: int) -> pa.Table:
+    """Links, a collection in one block, to cases; a row holds what one decider is given at once."""
     queued: list[Item] = []
-    for group in _by_collection(block):
-        queued += group if isinstance(group[0], Broken) else invert(group)
-    return _table(queued)
+    for group in by_collection(block):
+        scope = group[0].scope
+        if isinstance(group[0], Broken | Stopped):
+            queued += group
+            continue
+        is_limited = plans[scope.tenant].run.max_tokens is not None
+        size = min(targets, BUDGETED_TARGETS) if is_limited else targets
+        found = guarded(scope, partial(invert, group, targets=size))
+        queued += [found] if isinstance(found, Broken) else found
+    return packs(queued, targets=targets)
 
 
-def _deciding(parts: SleepParts) -> Decides:
+def _deciding(parts: SleepParts) -> "Deciding":
     # Imported here, so that no worker that does not decide loads the lexicons it needs.
     from serve.sleep_deciding import Deciding
 
     return Deciding(
-        store=parts.open_store(), decider=parts.open_decider(), clock=parts.open_clock()
+        store=parts.open_store(),
+        decider=parts.open_decider(),
+        clock=parts.open_clock(),
+        calls=parts.calls,
     )
 
 
 class Decide:
     """One worker of the decide stage."""
 
-    def __init__(self, parts: SleepParts) -> None:
+    def __init__(self, plans: Plans, parts: SleepParts) -> None:
+        self._limits = limits_of(plans, parts)
         self._deciding = _deciding(parts)
 
     def __call__(self, batch: pa.Table) -> pa.Table:
-        """Cases to decisions."""
-        return _table(
-            one if isinstance(one, Broken) else self._deciding.decide(one) for one in _items(batch)
-        )
+        """Cases to decisions; those of a row together, so that small ones fill the calls too."""
+        given = [self._allowed(one) if isinstance(one, Cases) else one for one in items(batch)]
+        decided = iter(self._decided([one for one in given if isinstance(one, Cases)]))
+        return table(next(decided) if isinstance(one, Cases) else one for one in given)
+
+    def _allowed(self, chunk: Cases) -> Cases | Stopped:
+        stop = self._limits.stop(chunk.scope.tenant) if chunk.cases else None
+        return chunk if stop is None else Stopped(scope=chunk.scope, stop=stop)
+
+    def _decided(self, chunks: Sequence[Cases]) -> list[Decided | Broken]:
+        found: list[Decided | Broken]
+        try:
+            found = [*self._deciding.decide_all(chunks)]
+        except SlowwaveError:
+            # Alone each chunk says whether it is the one that could not be decided.
+            found = [guarded(one.scope, partial(self._deciding.decide, one)) for one in chunks]
+        for one in found:
+            if isinstance(one, Decided):
+                self._limits.spend(one.scope.tenant, one.tokens)
+        return found
 
 
 class _LateDeciding:
     """A decider that is opened when something must be decided again, which is rare."""
 
-    def __init__(self, parts: SleepParts) -> None:
+    def __init__(self, parts: SleepParts, limits: Limits) -> None:
         self._parts = parts
+        self._limits = limits
         self._deciding: Decides | None = None
 
     def decide(self, chunk: Cases) -> Decided:
+        """As Deciding does; what has begun is ended, so nothing stops it."""
         if self._deciding is None:
             self._deciding = _deciding(self._parts)
-        return self._deciding.decide(chunk)
+        decided = self._deciding.decide(chunk)
+        self._limits.spend(chunk.scope.tenant, decided.tokens)
+        return decided
 
 
-class _LedgerDatasink(Datasink[list[Written | Broken]]):
+class _LedgerDatasink(Datasink[list[Result]]):
     """Writes every collection of its blocks; ``results`` holds them all once the job is done."""
 
-    def __init__(self, run: SleepRun, parts: SleepParts) -> None:
-        self._run = run
+    def __init__(self, plans: Plans, parts: SleepParts) -> None:
+        self._plans = plans
         self._parts = parts
-        self.results: list[Written | Broken] = []
+        self.results: list[Result] = []
 
     def get_name(self) -> str:
         return "SleepLedger"
 
-    def write(self, blocks: Iterable[Block], ctx: Any) -> list[Written | Broken]:
+    def write(self, blocks: Iterable[Block], ctx: Any) -> list[Result]:
         store, clock = self._parts.open_store(), self._parts.open_clock()
-        writing = Writing(self._run, self._parts, store=store, clock=clock)
-        deciding = _LateDeciding(self._parts)
-        results: list[Written | Broken] = []
+        deciding = _LateDeciding(self._parts, limits_of(self._plans, self._parts))
+        results: list[Result] = []
         for block in blocks:
-            for group in _by_collection(BlockAccessor.for_block(block).to_arrow()):
-                if isinstance(group[0], Broken):
-                    results.append(group[0])
-                else:
-                    results.append(writing.write(settle(group, deciding=deciding, clock=clock)))
+            for group in by_collection(BlockAccessor.for_block(block).to_arrow()):
+                if isinstance(group[0], Broken | Stopped):
+                    results += group
+                    continue
+                run = self._plans[group[0].scope.tenant].run
+                writing = Writing(run, self._parts, store=store, clock=clock)
+                write = partial(self._write, group, run, writing, deciding, clock)
+                results.append(guarded(group[0].scope, write))
         return results
+
+    def _write(
+        self,
+        chunks: Sequence[Decided],
+        run: SleepRun,
+        writing: Writing,
+        deciding: Decides,
+        clock: Clock,
+    ) -> Written | Broken:
+        """One collection, settled and recorded."""
+        asked = run.options.absorb
+        absorb = self._parts.absorb if asked is None else asked
+        return writing.write(settle(chunks, deciding=deciding, clock=clock, absorb=absorb))
 
     def on_write_complete(self, write_result: Any) -> None:
         for part in write_result.write_returns:
             self.results += part
+
+
+if __name__ == "__main__":
+    from serve.sleep_command import main
+
+    sys.exit(main())

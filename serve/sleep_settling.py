@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from pipeline.entries import Case, Entry, Ignore
+from pipeline.entries import Case, Entry, Ignore, Update
 from pipeline.ids import EntryId
 from pipeline.ports import Clock
+from pipeline.sleep.absorb import absorbed, absorbed_by
 from pipeline.sleep.apply import apply
 from pipeline.sleep.settle import is_overtaken, renewed
 from pipeline.state import LedgerItem
@@ -34,19 +35,24 @@ class _Settled:
     texts: list[str | None]
     changed: dict[EntryId, Entry]
     model_calls: int = 0
+    tokens: int = 0
+    absorb: bool = False
 
 
-def settle(chunks: Sequence[Decided], *, deciding: Decides, clock: Clock) -> list[Decided]:
+def settle(
+    chunks: Sequence[Decided], *, deciding: Decides, clock: Clock, absorb: bool = False
+) -> list[Decided]:
     """The chunks of one collection, in order, with every decision resting on what then holds.
 
     Args:
         chunks: all chunks of the collection, in any order.
         deciding: asked one target at a time, only for what was overtaken.
+        absorb: whether an update lets rest what it holds whole.
     """
     changed: dict[EntryId, Entry] = {}
     settled: list[Decided] = []
     for chunk in sorted(chunks, key=lambda one: one.chunk):
-        made = _Settled(items=[], texts=[], changed=changed)
+        made = _Settled(items=[], texts=[], changed=changed, absorb=absorb)
         for case, item, text in zip(chunk.cases, chunk.items, chunk.texts, strict=True):
             _take(made, chunk, case, item, text, deciding, clock)
         settled.append(
@@ -55,6 +61,7 @@ def settle(chunks: Sequence[Decided], *, deciding: Decides, clock: Clock) -> lis
                 items=tuple(made.items),
                 texts=tuple(made.texts),
                 model_calls=chunk.model_calls + made.model_calls,
+                tokens=chunk.tokens + made.tokens,
             )
         )
     return settled
@@ -77,12 +84,27 @@ def _take(
             case, reply = again, deciding.decide(_alone(chunk, again))
             (item,), (text,) = reply.items, reply.texts
             made.model_calls += reply.model_calls
-    made.items.append(item)
+            made.tokens += reply.tokens
+    made.items.append(_changed(made, case, item, clock))
     made.texts.append(text)
-    if item.decision is not None:
-        after = apply(case.target, item.decision, _entries(case), now=clock.now())
-        if after.version != case.target.version:
-            made.changed[after.id] = after
+
+
+def _changed(made: _Settled, case: Case, item: LedgerItem, clock: Clock) -> LedgerItem:
+    """The item with what it absorbs; ``made`` follows what it changes."""
+    if item.decision is None:
+        return item
+    after = apply(case.target, item.decision, _entries(case), now=clock.now())
+    if after.version == case.target.version:
+        return item
+    made.changed[after.id] = after
+    if not made.absorb or not isinstance(item.decision, Update):
+        return item
+    used = [_entries(case)[one] for one in item.decision.used]
+    gone = absorbed_by(after, used)
+    made.changed.update(
+        (entry.id, absorbed(entry, after, now=clock.now())) for entry in used if entry.id in gone
+    )
+    return replace(item, absorbed=gone)
 
 
 def _alone(chunk: Decided, case: Case) -> Cases:

@@ -13,13 +13,17 @@ from numpy.typing import NDArray
 from actors.clock import SystemClock
 from pipeline.entries import Candidate, Case
 from pipeline.errors import SlowwaveError
-from pipeline.messages import Scope
-from pipeline.ports import Clock, Decider, Embedder, SleepStore
+from pipeline.messages import Scope, TenantId
+from pipeline.ports import AskingDecider, Clock, Decider, Embedder, SleepStore
 from pipeline.settings import ConsolidationSettings
 from pipeline.sleep.neighbours import neighbours
 from pipeline.sleep.packing import parts
-from pipeline.sleep.queue import Links, Queued, links, queue, retried
-from pipeline.state import LedgerItem, LedgerRow, SleepRun, Snapshot
+from pipeline.sleep.queue import Links, Queued, links, queue, retried, without
+from pipeline.state import EntryFilter, LedgerItem, LedgerRow, SleepRun, Snapshot, Stop
+from serve.sleep_after import AfterParts
+from serve.sleep_limits import Limits
+
+EVERYTHING = EntryFilter()
 
 BLOCK = 512
 """Rows whose products are in memory at a time."""
@@ -30,20 +34,50 @@ PRODUCTS = 200_000_000
 TARGETS = 64
 """Targets that travel together to one decider."""
 
+BUDGETED_TARGETS = 16
+"""The same where tokens are limited: what one decider may use beyond the budget."""
+
+PUBLISHED = ConsolidationSettings(neighbours=20, queue_length=10, min_similarity=0.9)
+"""The numbers of the published full pass (lightmem.py@8fc9a91, scripts for LoCoMo; 0.8 in those for
+LongMemEval)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SleepParts:
     """What a run works with: factories that travel to the workers, and the model's threshold.
 
-    Vectors are those of ``model``; ``min_similarity`` is a cosine calibrated for it.
+    Vectors are those of ``model``; ``min_similarity`` is a cosine calibrated for it. ``calls`` is
+    how many targets one worker has asked a chat model about at once. Without ``after`` a run ends
+    with its decisions.
     """
 
     open_store: Callable[[], SleepStore]
-    open_decider: Callable[[], Decider]
+    open_decider: Callable[[], Decider | AskingDecider]
     open_embedder: Callable[[], Embedder]
     model: str
     min_similarity: float
+    calls: int = 16
     open_clock: Callable[[], Clock] = SystemClock
+    absorb: bool = False
+    after: AfterParts | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """A run and which entries it looks at."""
+
+    run: SleepRun
+    only: EntryFilter = EVERYTHING
+
+
+Plans = Mapping[TenantId, RunPlan]
+"""The runs of one job: one per tenant."""
+
+
+def limits_of(plans: Plans, parts: SleepParts) -> Limits:
+    """When the runs of the job stop, seen from where this is called."""
+    runs = {tenant: plan.run for tenant, plan in plans.items()}
+    return Limits(runs, store=parts.open_store(), clock=parts.open_clock())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +86,14 @@ class Broken:
 
     scope: Scope
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """A collection that is left for the next run, and why."""
+
+    scope: Scope
+    stop: Stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +133,10 @@ class Cases:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """Decisions of one chunk; ``texts`` are what an update's entry is embedded as, else None."""
+    """Decisions of one chunk; ``texts`` are what an update's entry is embedded as, else None.
+
+    ``tokens`` are those that its model calls took.
+    """
 
     scope: Scope
     chunk: int
@@ -101,6 +146,7 @@ class Decided:
     items: tuple[LedgerItem, ...]
     texts: tuple[str | None, ...]
     model_calls: int
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,13 +160,22 @@ class Written:
 # Read -------------------------------------------------------------------------------------------
 
 
-def read(store: SleepStore, scope: Scope, *, model: str) -> Iterator[Part | Broken]:
+def read(
+    store: SleepStore,
+    scope: Scope,
+    *,
+    model: str,
+    only: EntryFilter = EVERYTHING,
+    is_full: bool = False,
+) -> Iterator[Part | Broken]:
     """The collection in parts of about equal work, all of one snapshot."""
     try:
-        snapshot = store.snapshot(scope, model=model)
+        snapshot = store.snapshot(scope, model=model, only=only)
     except SlowwaveError as error:
         yield Broken(scope=scope, reason=error.message)
         return
+    if is_full:
+        snapshot = _as_new(snapshot)
     for start, stop in parts(snapshot.is_new, products=PRODUCTS, block=BLOCK):
         is_whole = stop - start == len(snapshot.entries)
         yield Part(
@@ -134,7 +189,23 @@ def read(store: SleepStore, scope: Scope, *, model: str) -> Iterator[Part | Brok
         )
 
 
+def _as_new(snapshot: Snapshot) -> Snapshot:
+    """The snapshot as if no run had been: every pair is compared."""
+    everything = np.ones(len(snapshot.entries), dtype=np.bool_)
+    return replace(snapshot, is_new=everything, retry=frozenset(), settled=frozenset())
+
+
 # Neighbours -------------------------------------------------------------------------------------
+
+
+def numbers(
+    run: SleepRun, settings: ConsolidationSettings, *, min_similarity: float
+) -> tuple[ConsolidationSettings, float]:
+    """How many neighbours a run looks at, and from which cosine on."""
+    asked = run.options.min_similarity
+    if run.options.full:
+        return PUBLISHED, asked if asked is not None else PUBLISHED.min_similarity or 0.0
+    return settings, min_similarity if asked is None else asked
 
 
 def link(part: Part, *, settings: ConsolidationSettings, min_similarity: float) -> Linked:
@@ -167,27 +238,32 @@ def _lightened(snapshot: Snapshot | None) -> Snapshot | None:
 # Queue ------------------------------------------------------------------------------------------
 
 
-def invert(linked: Sequence[Linked]) -> list[Cases]:
+def invert(linked: Sequence[Linked], *, targets: int | None = None) -> list[Cases]:
     """All targets of one collection in chunks; one empty chunk where there is no target.
+
+    Args:
+        targets: how many at most make a chunk.
 
     Raises:
         ValueError: the first part, which carries the snapshot, is not among them.
     """
+    size = targets or TARGETS
     (snapshot,) = [one.snapshot for one in linked if one.snapshot is not None]
     places = {entry.id: place for place, entry in enumerate(snapshot.entries)}
     again = retried(
         ((places[a], places[b]) for a, b in snapshot.retry if a in places and b in places),
         snapshot.vectors,
     )
-    queued = queue([*(one.links for one in linked), again])
-    starts = range(0, len(queued), TARGETS) or range(1)
+    settled = [(places[a], places[b]) for a, b in snapshot.settled if a in places and b in places]
+    queued = queue([*(without(one.links, settled) for one in linked), again])
+    starts = range(0, len(queued), size) or range(1)
     return [
         Cases(
             scope=snapshot.scope,
             chunk=chunk,
             of=len(starts),
             through=snapshot.through,
-            cases=tuple(_case(one, snapshot) for one in queued[start : start + TARGETS]),
+            cases=tuple(_case(one, snapshot) for one in queued[start : start + size]),
         )
         for chunk, start in enumerate(starts)
     ]
@@ -240,8 +316,11 @@ class Writing:
             )
         except SlowwaveError as error:
             return Broken(scope=scope, reason=error.message)
-        calls = sum(one.model_calls for one in ordered)
-        return Written(scope=scope, counts={**counted(rows), "model_calls": calls})
+        spent = {
+            "model_calls": sum(one.model_calls for one in ordered),
+            "tokens": sum(one.tokens for one in ordered),
+        }
+        return Written(scope=scope, counts={**counted(rows), **spent})
 
     def _embedded(self, chunks: Iterable[Decided]) -> list[LedgerItem]:
         items = [item for chunk in chunks for item in chunk.items]
@@ -269,7 +348,8 @@ def counted(rows: Sequence[LedgerRow]) -> dict[str, int]:
     """How many targets the rows hold and what became of them; a preview counts as decided."""
     counts = Counter(_outcome(row) for row in rows)
     names = ("update", "delete", "ignore", "skipped", "failed")
-    return {"targets": len(rows), **{name: counts[name] for name in names}}
+    absorbed = sum(len(row.absorbed) for row in rows)
+    return {"targets": len(rows), **{name: counts[name] for name in names}, "absorbed": absorbed}
 
 
 def _outcome(row: LedgerRow) -> str:

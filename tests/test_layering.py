@@ -9,6 +9,7 @@ ROOT = Path(__file__).parent.parent
 PIPELINE_MAY = {
     "pipeline",
     "numpy",
+    "cronsim",
     "jieba",
     "jinja2",
     "snowballstemmer",

@@ -27,6 +27,7 @@ from actors.records.tables import (
     tenants,
 )
 from actors.records.tombstones import MARKS, erased_before
+from pipeline.awake.idle import idle_at
 from pipeline.errors import Conflict, NotFound
 from pipeline.ids import message_id
 from pipeline.messages import Message, NewMessage, Scope
@@ -48,6 +49,7 @@ _ADVANCE = (
         accepted=bindparam("to_walk"),
         pending=bindparam("open"),
         last_accepted_at=bindparam("at"),
+        idle_at=bindparam("idle"),
         waiting_since=bindparam("since"),
     )
 )
@@ -234,6 +236,7 @@ def _insert(
         "to_walk": row.accepted + len(added),
         "open": row.pending + len(added),
         "at": now,
+        "idle": idle_at(row.settings, now),
         "since": row.waiting_since if row.accepted else now,
     }
     connection.execute(_ADVANCE, place_of(scope) | changes)

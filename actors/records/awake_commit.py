@@ -10,7 +10,8 @@ from actors.records.awake_load import BUFFERED, EXTRACTED
 from actors.records.bulk import insert_rows, upsert
 from actors.records.said import write_statements
 from actors.records.sql import among, chunks, in_place, in_scope, is_in_place, place_of
-from actors.records.tables import collections, messages, quarantine, segments
+from actors.records.tables import collections, conversations, messages, quarantine, segments
+from actors.records.usage import add_usage
 from pipeline.ids import MessageId, SegmentId
 from pipeline.messages import DONE, MessageState, Scope, Segment
 from pipeline.state import AwakeCommit, Compressed
@@ -47,6 +48,16 @@ _ADVANCE = (
     )
 )
 
+_SEEN = (
+    update(conversations)
+    .where(
+        in_place(conversations),
+        conversations.c.name == bindparam("called"),
+        conversations.c.ending_through == bindparam("through"),
+    )
+    .values(ending_through=0)
+)
+
 _END = (
     update(segments)
     .where(in_place(segments), among(segments.c.id))
@@ -67,9 +78,19 @@ def write_step(
     after = _moved(before, commit, cut)
     _write_messages(connection, scope, commit.compressed, cut, before, after)
     _update_messages(connection, scope, commit.survived, {"attempts": 0})
+    _update_messages(connection, scope, commit.failed, {"attempts": messages.c.attempts + 1})
     _end_segments(connection, scope, commit.extracted, now)
-    _write_quarantine(connection, scope, commit.quarantined, before, now)
-    write_statements(connection, scope, commit.statements, model=commit.model, now=now)
+    _end_conversations(connection, scope, commit.ended)
+    _write_quarantine(connection, scope, commit, before, now)
+    add_usage(connection, scope, commit.usage, commit.refused, now=now)
+    write_statements(
+        connection,
+        scope,
+        commit.statements,
+        model=commit.model,
+        arrivals=commit.arrivals,
+        now=now,
+    )
     moves = [(before[message].state, reached) for message, reached in after.items()]
     _advance(connection, scope, row, commit, moves)
 
@@ -94,6 +115,12 @@ def _add_segments(
     insert_rows(connection, segments, rows)
 
 
+def _end_conversations(connection: Connection, scope: Scope, ended: Mapping[str, int]) -> None:
+    """Marks ends as seen; one that moved on meanwhile is to be seen again."""
+    for name, through in ended.items():
+        connection.execute(_SEEN, place_of(scope) | {"called": name, "through": through})
+
+
 def _update_messages(
     connection: Connection, scope: Scope, ids: Sequence[MessageId], values: Mapping[str, Any]
 ) -> None:
@@ -106,7 +133,7 @@ def _states(
     connection: Connection, scope: Scope, commit: AwakeCommit, cut: Cut
 ) -> dict[MessageId, Row[Any]]:
     """The present rows of every message that the step may move."""
-    ids = {*commit.compressed, *commit.quarantined, *cut}
+    ids = {*commit.compressed, *commit.quarantined, *commit.unused, *cut}
     wanted: list[tuple[Select[Any], Sequence[str]]] = [
         *((_BY_ID, some) for some in chunks(sorted(ids))),
         *((_BY_SEGMENT, some) for some in chunks(commit.extracted)),
@@ -120,14 +147,14 @@ def _states(
 
 def _moved(before: Mapping[MessageId, Row[Any]], commit: AwakeCommit, cut: Cut) -> States:
     """Where each message that is not done yet stands after the step."""
-    extracted = set(commit.extracted)
+    extracted, unused = set(commit.extracted), set(commit.unused)
     after: States = {}
     for message, row in before.items():
         if row.state in DONE:
             continue
         if message in commit.quarantined:
             after[message] = MessageState.QUARANTINED
-        elif cut.get(message, row.segment) in extracted:
+        elif message in unused or cut.get(message, row.segment) in extracted:
             after[message] = MessageState.EXTRACTED
         elif message in cut:
             after[message] = MessageState.SEGMENTED
@@ -172,7 +199,7 @@ def _end_segments(
 def _write_quarantine(
     connection: Connection,
     scope: Scope,
-    reasons: Mapping[MessageId, str],
+    commit: AwakeCommit,
     before: Mapping[MessageId, Row[Any]],
     now: datetime,
 ) -> None:
@@ -183,12 +210,13 @@ def _write_quarantine(
             "sequence": before[message].sequence,
             "message": message,
             "reason": reason,
+            "raw": commit.raws.get(message),
             "quarantined_at": now,
         }
-        for message, reason in reasons.items()
+        for message, reason in commit.quarantined.items()
         if message in before
     ]
-    upsert(connection, quarantine, rows, changes=("reason", "quarantined_at"))
+    upsert(connection, quarantine, rows, changes=("reason", "raw", "quarantined_at"))
 
 
 def _advance(

@@ -8,13 +8,16 @@ from sqlalchemy import Connection, Row, Select, bindparam, select
 
 from actors.records.rows import message_of
 from actors.records.sql import among, chunks, in_place, place_of
-from actors.records.tables import messages, segments
-from pipeline.ids import SegmentId
+from actors.records.tables import conversations, messages, segments
+from pipeline.ids import MessageId, SegmentId
 from pipeline.messages import Message, MessageState, Scope, Segment
 from pipeline.state import AwakeState
 
 BUFFERED = "buffered"
 """The state of a segment before its extraction."""
+
+MOST_BUFFERED = 1_000
+"""Messages that wait in the short-term buffer of a collection at most, whatever its triggers."""
 
 EXTRACTED = "extracted"
 """The state of a segment after its extraction."""
@@ -24,6 +27,10 @@ _IN_STATE = _ORDERED.where(messages.c.state == bindparam("state")).limit(bindpar
 _WINDOWED = _ORDERED.where(messages.c.state == MessageState.WINDOWED.value)
 _WINDOWED_OF = _WINDOWED.where(among(messages.c.conversation))
 
+_ENDING = select(conversations.c.name, conversations.c.ending_through).where(
+    in_place(conversations), conversations.c.ending_through > 0
+)
+
 _SEGMENTS = select(segments).where(in_place(segments)).order_by(segments.c.first_sequence)
 _BUFFERED_SEGMENTS = _SEGMENTS.where(segments.c.state == BUFFERED)
 _HELD = (
@@ -32,6 +39,11 @@ _HELD = (
     .order_by(messages.c.segment, messages.c.sequence)
 )
 _OPEN = _HELD.where(messages.c.state == MessageState.SEGMENTED.value)
+_TRIED = select(messages.c.id, messages.c.attempts).where(
+    in_place(messages),
+    messages.c.state == MessageState.SEGMENTED.value,
+    messages.c.attempts > 0,
+)
 
 
 def state_of(
@@ -48,9 +60,11 @@ def state_of(
     if accepted and accepted[0].sequence <= mark.careful_through:
         accepted = accepted[:1]
     is_asked = row.flush_requested > row.flushed
+    ended = _ended(connection, scope, row, accepted)
     every = not accepted or is_asked or is_idle or _is_doubtful(connection, scope, mark)
+    every = every or bool(ended)
     held = _by_conversation(_windowed(connection, scope, accepted, every=every))
-    buffered = _buffered(connection, scope)
+    buffered, is_full, attempts = _buffered(connection, scope)
     undone = [*accepted, *itertools.chain(*held.values())]
     undone += [message for segment in buffered for message in segment.messages]
     through = row.last_sequence if is_idle else row.flush_requested
@@ -63,11 +77,26 @@ def state_of(
         buffered=buffered,
         flush=flush and not (accepted and _size(held) > limit),
         is_partial=len(windows) < len(held),
+        is_buffer_full=is_full,
         flush_through=through,
         settings=row.settings,
+        attempts=attempts,
+        ended=ended,
         is_careful=any(message.sequence <= mark.careful_through for message in undone),
         failure=mark.failure,
     )
+
+
+def _ended(
+    connection: Connection, scope: Scope, row: Row[Any], accepted: Sequence[Message]
+) -> dict[str, int]:
+    """The conversations that ended, once all that was said in them is at hand."""
+    found = connection.execute(_ENDING, place_of(scope)).all()
+    return {
+        each.name: each.ending_through
+        for each in found
+        if not _is_beyond(row, accepted, each.ending_through)
+    }
 
 
 def _first(held: Mapping[str, tuple[Message, ...]], limit: int) -> dict[str, tuple[Message, ...]]:
@@ -127,9 +156,25 @@ def _by_conversation(found: Sequence[Message]) -> dict[str, tuple[Message, ...]]
     return {name: tuple(window) for name, window in windows.items()}
 
 
-def _buffered(connection: Connection, scope: Scope) -> tuple[Segment, ...]:
+def _buffered(
+    connection: Connection, scope: Scope
+) -> tuple[tuple[Segment, ...], bool, dict[MessageId, int]]:
+    """The first segments with about ``MOST_BUFFERED`` messages, whether that is full, and how often
+    the extraction of messages of theirs failed."""
     rows = connection.execute(_BUFFERED_SEGMENTS, place_of(scope)).all()
-    return _with_messages(connection, scope, rows, _OPEN)
+    if not rows:
+        return (), False, {}
+    found: list[Segment] = []
+    messages = 0
+    for some in chunks(rows):
+        if messages > MOST_BUFFERED:
+            break
+        fresh = _with_messages(connection, scope, some, _OPEN)
+        messages += sum(len(segment.messages) for segment in fresh)
+        found += fresh
+    tried = connection.execute(_TRIED, place_of(scope)).all()
+    attempts = {MessageId(row.id): row.attempts for row in tried}
+    return tuple(found), messages > MOST_BUFFERED, attempts
 
 
 def segments_of(connection: Connection, scope: Scope) -> tuple[Segment, ...]:

@@ -14,6 +14,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
+    exists,
     func,
     or_,
     select,
@@ -25,12 +26,16 @@ from actors.records.awake_load import state_of
 from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.failures import retrying
 from actors.records.sql import find_collection, in_place, in_scope, place_of
-from actors.records.tables import collections, messages
+from actors.records.tables import collections, conversations, messages
 from actors.records.tables import leases as table
+from pipeline.awake.idle import NEVER
 from pipeline.awake.shares import MOST_IN_STEP
 from pipeline.ids import MessageId
 from pipeline.messages import MessageState, Scope, TenantId
 from pipeline.state import AwakeCommit, AwakeState, Lease
+
+MOST_WAIT_S = 3600.0
+"""No collection waits longer for an endpoint before it is tried again."""
 
 _MARK = select(table).where(in_place(table))
 _IS_HELD = and_(
@@ -55,7 +60,16 @@ _TAKE = (
     )
 )
 _RELEASE = update(table).where(_IS_HELD).values(worker=None, heartbeat_at=None, expires_at=None)
-_WENT_WELL = update(table).where(in_place(table), table.c.takeovers > 0).values(takeovers=0)
+_WENT_WELL = (
+    update(table)
+    .where(in_place(table), or_(table.c.takeovers > 0, table.c.retry_at.is_not(None)))
+    .values(takeovers=0, retry_at=None)
+)
+_WAITS = (
+    update(table)
+    .where(in_place(table))
+    .values(takeovers=0, retry_at=bindparam("not_before"), failure=bindparam("why"))
+)
 
 
 @retrying
@@ -71,12 +85,14 @@ class SqlAwakeStore:
         """Up to ``limit`` collections with due work, each with a new epoch.
 
         Tenants take turns, the longest waiting first; so do the collections of each. Due:
-        accepted messages, an unmet flush, or open messages idle for ``idle_s``. One whose last
-        two workers died or failed is to be stepped with care.
+        accepted messages, an unmet flush, an ended conversation, or open messages idle for
+        ``idle_s``, or as long as the collection's own settings say. One whose last two workers died
+        or failed is to be stepped with care.
         """
         long = timedelta(seconds=idle_s)
         when = {"now": now, "long_ago": now - long, "long_ahead": now + long, "most": limit}
         when["ahead"] = now + timedelta(seconds=ttl_s)
+        when["latest"] = now + timedelta(seconds=MOST_WAIT_S)
         with reading(
             self._engine, EVERY_TENANT
         ) as connection:  # an idle poll must not hold up the writers
@@ -143,7 +159,7 @@ class SqlAwakeStore:
         with reading(self._engine, lease.scope.tenant) as connection:
             row = find_collection(connection, lease.scope)
             mark = connection.execute(_MARK, place_of(lease.scope)).one()
-            is_idle = abs(now - row.last_accepted_at) >= timedelta(seconds=idle_s)
+            is_idle = _is_idle(row, now, timedelta(seconds=idle_s))
             return state_of(connection, lease.scope, row, mark=mark, limit=limit, is_idle=is_idle)
 
     def commit(self, lease: Lease, commit: AwakeCommit, *, now: datetime) -> bool:
@@ -159,7 +175,7 @@ class SqlAwakeStore:
             if row.step != commit.start_step:
                 return False
             write_step(connection, lease.scope, row, commit, now=now)
-            connection.execute(_WENT_WELL, place_of(lease.scope))
+            _mark_end(connection, lease.scope, commit, now)
             return True
 
     def _change_held(
@@ -171,6 +187,15 @@ class SqlAwakeStore:
                 if connection.execute(change, _held(lease) | values).rowcount:
                     held.append(lease)
         return [lease for lease in wanted if lease in held]
+
+
+def _mark_end(connection: Connection, scope: Scope, commit: AwakeCommit, now: datetime) -> None:
+    """Forgets that earlier steps went wrong; one that must be tried again leaves when and why."""
+    if commit.retry_after_s is None:
+        connection.execute(_WENT_WELL, place_of(scope))
+        return
+    wait = timedelta(seconds=min(commit.retry_after_s, MOST_WAIT_S))
+    connection.execute(_WAITS, place_of(scope) | {"not_before": now + wait, "why": commit.failure})
 
 
 def _held(lease: Lease) -> dict[str, Any]:
@@ -198,29 +223,54 @@ def _due() -> Select[Any]:
 def _ranked() -> Select[Any]:
     """Collections with work and their leases; ``turn`` counts those of a tenant, oldest first."""
     of = collections.c
-    # As far in the future means that the clock was set back: nothing may wait until it is then.
     is_idle = or_(
-        of.last_accepted_at <= bindparam("long_ago"), of.last_accepted_at >= bindparam("long_ahead")
+        of.idle_at <= bindparam("now"),
+        and_(of.idle_at.is_(None), of.last_accepted_at <= bindparam("long_ago")),
+        # As far in the future means that the clock was set back: nothing may wait until it is then.
+        and_(
+            of.last_accepted_at >= bindparam("long_ahead"),
+            or_(of.idle_at.is_(None), of.idle_at < NEVER),
+        ),
     )
     is_flush_unmet = of.flush_requested > of.flushed
     since = func.coalesce(of.waiting_since, of.last_accepted_at)
+    is_to_retry = table.c.retry_at.is_not(None)
+    has_ended = exists().where(
+        conversations.c.tenant == of.tenant,
+        conversations.c.collection == of.name,
+        conversations.c.ending_through > 0,
+    )
     waiting = case((of.accepted > 0, of.accepted), else_=of.pending).label("waiting")
     turn = func.row_number().over(partition_by=of.tenant, order_by=(since, of.name))
     of_lease = and_(of.tenant == table.c.tenant, of.name == table.c.collection)
     return (
         select(of.tenant, of.name, waiting, since.label("since"), turn.label("turn"))
         .join_from(collections, table, of_lease)
-        .where(of.pending > 0, or_(of.accepted > 0, is_flush_unmet, is_idle))
+        .where(
+            of.pending > 0,
+            or_(of.accepted > 0, is_flush_unmet, is_idle, is_to_retry, has_ended),
+        )
     )
 
 
+def _is_idle(row: Row[Any], now: datetime, long: timedelta) -> bool:
+    """The same of one row of ``collections``."""
+    if row.idle_at == NEVER:
+        return False
+    after = row.idle_at or row.last_accepted_at + long
+    return bool(after <= now or row.last_accepted_at - now >= long)
+
+
 def _is_free() -> ColumnElement[bool]:
-    """Never taken, run out, or last held further in the future than clocks of machines differ.
+    """Never taken, run out, or last held further in the future than clocks of machines differ;
+    and not waiting for an endpoint.
 
     The clock was set back then. A holder that lives is fenced off, or beats before it is looked at.
     """
     is_set_back = table.c.heartbeat_at > bindparam("ahead")
-    return or_(table.c.expires_at.is_(None), table.c.expires_at <= bindparam("now"), is_set_back)
+    is_free = or_(table.c.expires_at.is_(None), table.c.expires_at <= bindparam("now"), is_set_back)
+    at = table.c.retry_at
+    return and_(is_free, or_(at.is_(None), at <= bindparam("now"), at > bindparam("latest")))
 
 
 _DUE = _due()

@@ -1,6 +1,7 @@
 """How far each tenant's messages are, from the counters of its collections and its quarantine."""
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +19,7 @@ from sqlalchemy import (
 
 from actors.records.engine import EVERY_TENANT, reading
 from actors.records.failures import retrying
-from actors.records.tables import collections, entries, messages, quarantine, tenants
+from actors.records.tables import collections, entries, leases, messages, quarantine, tenants
 from pipeline.messages import MessageState, TenantId
 from pipeline.tenancy import IngestReport
 
@@ -62,8 +63,10 @@ class SqlBacklog:
             sums = _sums(connection, tenant)
             oldest = _oldest(connection, tenant)
             held = _held(connection, tenant)
+            whole = _whole(connection, tenant)
+            retrying = _retrying(connection, tenant)
             return [
-                _report(TenantId(name), sums, oldest, held)
+                _report(TenantId(name), sums, oldest, held, whole, retrying)
                 for name in connection.execute(names).scalars()
             ]
 
@@ -131,19 +134,46 @@ def _held(
     return found
 
 
+def _whole(connection: Connection, tenant: TenantId | None) -> dict[str, list[_Count]]:
+    """Per tenant why messages were kept whole; reads an index of those alone."""
+    own = messages.c.tenant
+    query = (
+        select(own, messages.c.fallback, func.count())
+        .where(_mine(own, tenant), messages.c.fallback.is_not(None))
+        .group_by(own, messages.c.fallback)
+    )
+    found: dict[str, list[_Count]] = {}
+    for name, reason, count in connection.execute(query):
+        found.setdefault(name, []).append((reason, int(count)))
+    return found
+
+
+def _retrying(connection: Connection, tenant: TenantId | None) -> dict[str, dict[str, int]]:
+    """Per tenant how many collections wait for an endpoint, by what it said."""
+    own = leases.c.tenant
+    query = (
+        select(own, leases.c.failure, func.count())
+        .where(_mine(own, tenant), leases.c.retry_at.is_not(None))
+        .group_by(own, leases.c.failure)
+    )
+    found: dict[str, dict[str, int]] = {}
+    for name, reason, count in connection.execute(query):
+        short = (reason or "")[:_REASON_CHARS]
+        of_tenant = found.setdefault(name, {})
+        of_tenant[short] = of_tenant.get(short, 0) + int(count)
+    return found
+
+
 def _report(
     tenant: TenantId,
     sums: Mapping[str, tuple[int, int]],
     oldest: Mapping[str, datetime],
     held: Mapping[str, list[_Count]],
+    whole: Mapping[str, list[_Count]],
+    retrying: Mapping[str, Mapping[str, int]],
 ) -> IngestReport:
     accepted, pending = sums.get(tenant, (0, 0))
     reasons = held.get(tenant, [])
-    failures: dict[str, int] = {}
-    for reason, count in sorted(reasons, key=lambda pair: -pair[1]):
-        if reason is not None and len(failures) < _REASONS:
-            short = reason[:_REASON_CHARS]
-            failures[short] = failures.get(short, 0) + count
     return IngestReport(
         tenant=tenant,
         accepted=accepted,
@@ -151,5 +181,17 @@ def _report(
         oldest_pending_at=oldest.get(tenant),
         quarantined=sum(count for reason, count in reasons if reason is not None),
         dropped=sum(count for reason, count in reasons if reason is None),
-        failures=failures,
+        failures=_frequent(reasons),
+        fallbacks=_frequent(whole.get(tenant, [])),
+        retrying=dict(itertools.islice(retrying.get(tenant, {}).items(), _REASONS)),
     )
+
+
+def _frequent(reasons: Sequence[_Count]) -> dict[str, int]:
+    """The most frequent reasons, cut short."""
+    found: dict[str, int] = {}
+    for reason, count in sorted(reasons, key=lambda pair: -pair[1]):
+        if reason is not None and len(found) < _REASONS:
+            short = reason[:_REASON_CHARS]
+            found[short] = found.get(short, 0) + count
+    return found

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from actors.records.erased import messages_of_segments, segments_of_messages
 from actors.records.sql import in_scope
-from actors.records.tables import entry_versions, messages, segments
+from actors.records.tables import entry_versions, ledger_changes, messages, segments
 from pipeline.entries import Writer
 from pipeline.ids import EntryId
 from pipeline.messages import Scope
@@ -42,9 +42,13 @@ class Doomed:
 
 
 def doomed_entry(connection: Connection, scope: Scope, entry: EntryId, *, siblings: bool) -> Doomed:
-    """The entry, its source messages and, if asked for, all other entries from those."""
+    """The entry, its source messages and, if asked for, all other entries from those.
+
+    What was merged into it because it said the same goes with it.
+    """
     held = _held(connection, scope)
-    gone, said = {str(entry)}, set(held[entry].sources)
+    gone = {str(entry), *_taken_in(connection, scope, entry)} & held.keys()
+    said = {source for one in gone for source in held[one].sources}
     if siblings:
         gone |= {one for one, each in held.items() if each.own & said}
         said |= {source for one in gone for source in held[one].own}
@@ -78,6 +82,24 @@ def doomed_conversation(connection: Connection, scope: Scope, conversation: str)
         partly=touched,
         conversation=conversation,
     )
+
+
+def _taken_in(connection: Connection, scope: Scope, entry: EntryId) -> set[str]:
+    """The near-duplicates that were merged into the entry, and into those."""
+    pairs = [
+        (row.subject, row.partner)
+        for row in connection.execute(
+            select(ledger_changes.c.subject, ledger_changes.c.partner).where(
+                in_scope(ledger_changes, scope),
+                ledger_changes.c.partner.is_not(None),
+                ledger_changes.c.state == "applied",
+            )
+        )
+    ]
+    found: set[str] = {entry}
+    while more := {one for one, into in pairs if into in found} - found:
+        found |= more
+    return found - {entry}
 
 
 def _held(connection: Connection, scope: Scope) -> dict[str, _Held]:

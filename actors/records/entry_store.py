@@ -9,13 +9,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Engine, Row, case, literal, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    Select,
+    case,
+    literal,
+    select,
+    tuple_,
+    update,
+)
 
 from actors.records.engine import reading, writing
 from actors.records.entry_writes import EntryWrite, write_entries
 from actors.records.failures import retrying
 from actors.records.revision import revised
 from actors.records.rows import entry_of, version_of
+from actors.records.scratchpad_rows import follow
 from actors.records.sql import chunks, find_collection, in_scope, is_collection
 from actors.records.tables import ORDER, collections, entries, entry_versions
 from pipeline.entries import (
@@ -30,13 +42,11 @@ from pipeline.entries import (
 from pipeline.errors import Conflict, InputError, NotFound
 from pipeline.ids import EntryId
 from pipeline.messages import Scope, TenantId
+from pipeline.sleep.forgetting import MOST_STRENGTH, USED_FACTOR, unarchived
 from pipeline.state import Page
 
 _PLACE = (*(entries.c[name] for name in ORDER), entries.c.id)
 """The total order. Two entries share an order key only after sleep gave one that of the other."""
-
-_USED_FACTOR = 1.2
-_MAX_STRENGTH = 5.0
 
 
 @retrying
@@ -110,15 +120,20 @@ class SqlEntryStore:
 
     def history(self, tenant: TenantId, entry: EntryId) -> list[EntryVersion]:
         """Every version, oldest first. Raises NotFound."""
-        versions = entry_versions.c
-        query = (
-            select(entry_versions, versions.entry.label("id"))
-            .where(versions.tenant == tenant, versions.entry == entry)
-            .order_by(versions.version)
-        )
         with reading(self._engine, tenant) as connection:
             _find(connection, tenant, entry)
-            return [version_of(row) for row in connection.execute(query)]
+            return [version_of(row) for row in connection.execute(_versions(tenant, entry))]
+
+    def texts(self, tenant: TenantId, ids: Sequence[EntryId]) -> dict[tuple[str, int], str]:
+        """The texts of the entries by id and version; what was erased has none."""
+        found, table = dict[tuple[str, int], str](), entry_versions.c
+        columns = (table.entry, table.version, table.text)
+        with reading(self._engine, tenant) as connection:
+            for some in chunks(sorted(ids)):
+                mine = (table.tenant == tenant, table.entry.in_(some))
+                for row in connection.execute(select(*columns).where(*mine)):
+                    found[(row.entry, row.version)] = row.text
+        return found
 
     def revise(
         self,
@@ -154,13 +169,38 @@ class SqlEntryStore:
             of_text = vector if after.text != before.text else None
             write = EntryWrite(entry=after, why=why, vector=of_text)
             write_entries(connection, scope, [write], model=model)
+            follow(connection, scope, after, now=now)
+            return after
+
+    def restore(self, tenant: TenantId, entry: EntryId, *, model: str, now: datetime) -> Entry:
+        """The archived entry as current as it was before, as a new version; a current one as it is.
+
+        Raises:
+            Conflict: it is neither archived nor current.
+            NotFound: the tenant has no such entry.
+        """
+        with writing(self._engine, tenant) as connection:
+            scope = _scope_of(_find(connection, tenant, entry))
+            find_collection(connection, scope, lock=True)
+            before = entry_of(_find(connection, tenant, entry))
+            if before.status not in (Status.ARCHIVED, *CURRENT):
+                raise Conflict(
+                    f"expected an archived entry, got one that is {before.status.value}",
+                    field="status",
+                )
+            past = [entry_of(row) for row in connection.execute(_versions(tenant, entry))]
+            after = unarchived(before, past, now=now)
+            if after != before:
+                write = EntryWrite(entry=after, why="restored by a user")
+                write_entries(connection, scope, [write], model=model)
+                follow(connection, scope, after, now=now)
             return after
 
     def used(self, scope: Scope, ids: Sequence[EntryId], *, now: datetime) -> None:
         """Strengthens entries that an answer or context used (times 1.2, at most 5)."""
-        stronger = entries.c.strength * _USED_FACTOR
+        stronger = entries.c.strength * USED_FACTOR
         values = {
-            "strength": case((stronger > _MAX_STRENGTH, _MAX_STRENGTH), else_=stronger),
+            "strength": case((stronger > MOST_STRENGTH, MOST_STRENGTH), else_=stronger),
             "last_used_at": now,
         }
         with writing(self._engine, scope.tenant) as connection:
@@ -170,6 +210,15 @@ class SqlEntryStore:
             for some in chunks(ids):
                 mine = (in_scope(entries, scope), entries.c.id.in_(some))
                 connection.execute(update(entries).where(*mine).values(values))
+
+
+def _versions(tenant: TenantId, entry: EntryId) -> Select[Any]:
+    versions = entry_versions.c
+    return (
+        select(entry_versions, versions.entry.label("id"))
+        .where(versions.tenant == tenant, versions.entry == entry)
+        .order_by(versions.version)
+    )
 
 
 def _find(connection: Connection, tenant: TenantId, entry: EntryId) -> Row[Any]:

@@ -78,6 +78,12 @@ def blank_quarantine(connection: Connection, scope: Scope, message_ids: Sequence
     )
 
 
+def drop_raws(connection: Connection, scope: Scope) -> int:
+    """Takes every raw reply out of the collection's quarantine: it tells of a whole batch."""
+    mine = (in_scope(quarantine, scope), quarantine.c.raw.is_not(None))
+    return connection.execute(update(quarantine).where(*mine).values(raw=None)).rowcount
+
+
 def blank_ledger(connection: Connection, scope: Scope, rows: Sequence[int]) -> int:
     """Takes texts, reasons and decisions out of ledger rows; ids, versions and states stay."""
     values = {

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, insert, select, update
 
+from actors.records.absorbed import wake_absorbed
 from actors.records.doomed import Doomed
 from actors.records.erased import (
     blank_entry_topics,
@@ -14,6 +15,7 @@ from actors.records.erased import (
     blank_quarantine,
     blank_runs,
     blank_topics,
+    drop_raws,
     redact_messages,
 )
 from actors.records.merged import Traces, drop_reasons, take_out, traces
@@ -92,6 +94,7 @@ def erase_parts(connection: Connection, scope: Scope, doomed: Doomed, *, now: da
         step = STEPS.get(rule.table.name)
         if step is not None and (rows := step(erasing)):
             receipt[rule.table.name] = rows
+    wake_absorbed(connection, scope, touched, now=now)
     _follow(erasing)
     _move_on(connection, scope)
     return receipt
@@ -159,8 +162,10 @@ def _segments(erasing: _Erasing) -> int:
 def _quarantine(erasing: _Erasing) -> int:
     ids = erasing.doomed.messages
     if erasing.doomed.conversation is None:
-        return blank_quarantine(erasing.connection, erasing.scope, ids)
-    return erasing.delete(quarantine, "message", ids)
+        rows = blank_quarantine(erasing.connection, erasing.scope, ids)
+    else:
+        rows = erasing.delete(quarantine, "message", ids)
+    return rows + drop_raws(erasing.connection, erasing.scope)
 
 
 def _conversations(erasing: _Erasing) -> int:

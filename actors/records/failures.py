@@ -68,11 +68,13 @@ def retrying(store: type[T]) -> type[T]:
     """
     for name, method in list(vars(store).items()):
         if isfunction(method) and not name.startswith("_"):
-            setattr(store, name, _retried(method))
+            setattr(store, name, retried(method))
     return store
 
 
-def _retried(method: Callable[..., Any]) -> Callable[..., Any]:
+def retried(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The call, made again after ``RolledBack``, and then StoreError; it must be safe to repeat."""
+
     @functools.wraps(method)
     def tried(*args: object, **options: object) -> object:
         for delay_s in DELAYS_S:

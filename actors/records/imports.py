@@ -34,6 +34,7 @@ from actors.records.tables import (
 from actors.records.tombstones import erased_before, origin_of, within
 from actors.records.transfer_checks import check_agreement, check_row, check_vector
 from actors.records.transfer_rows import columns_of, exported, key_of, told, values_of
+from pipeline.awake.idle import idle_at
 from pipeline.errors import Conflict, InputError, NotFound
 from pipeline.messages import Scope
 from pipeline.settings import LimitSettings
@@ -378,7 +379,8 @@ def _is_same(kept: Any, scope: Scope, table: Table, row: _Row, head: Head) -> bo
 def _placed(scope: Scope, table: Table, row: _Row, head: Head) -> dict[str, Any]:
     values = {"tenant": scope.tenant, **row.values}
     if table is collections:
-        return values | {"name": scope.collection, "origin": head.origin}
+        named = {"name": scope.collection, "origin": head.origin}
+        return values | named | {"idle_at": idle_at(values["settings"], values["last_accepted_at"])}
     if table is erasures:
         return values | {"within": within(scope), "cleaned_at": row.values["erased_at"]}
     return values if table is sleep_runs else values | {"collection": scope.collection}

@@ -1,6 +1,6 @@
 """Accepting messages: durable before ``accept`` returns, all or nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Engine, select, update
@@ -14,9 +14,10 @@ from actors.records.quotas import begin_after_setting_back
 from actors.records.rows import message_of
 from actors.records.sql import chunks, find_collection, in_scope, is_collection
 from actors.records.tables import collections, conversations, messages
-from pipeline.errors import LimitError
+from pipeline.awake.idle import idle_at
+from pipeline.errors import LimitError, NotFound
 from pipeline.ids import MessageId, digest
-from pipeline.messages import DONE, Message, NewMessage, Scope, Segment, TenantId
+from pipeline.messages import DONE, Json, Message, NewMessage, Scope, Segment, TenantId
 from pipeline.state import CollectionInfo
 
 
@@ -135,6 +136,23 @@ class SqlMessageLog:
             connection.execute(update(collections).where(is_collection(scope)).values(changes))
             return int(row.last_sequence)
 
+    def request_end(self, scope: Scope, conversation: str) -> int:
+        """Says that the conversation ended; returns its last sequence. It may go on all the same.
+
+        Raises:
+            NotFound: there is no such collection, or no such conversation in it.
+        """
+        named = (in_scope(conversations, scope), conversations.c.name == conversation)
+        with writing(self._engine, scope.tenant) as connection:
+            row = find_collection(connection, scope, lock=True)
+            last = connection.execute(select(conversations.c.last_sequence).where(*named)).scalar()
+            if last is None:
+                raise NotFound(f"no conversation {conversation!r}", field="conversation")
+            if row.pending > 0:
+                change = update(conversations).where(*named).values(ending_through=last)
+                connection.execute(change)
+            return int(last)
+
     def flushed(self, scope: Scope) -> int:
         """The sequence up to which flushes are met. Raises NotFound."""
         with reading(self._engine, scope.tenant) as connection:
@@ -156,6 +174,40 @@ class SqlMessageLog:
         with reading(self._engine, scope.tenant) as connection:
             row = find_collection(connection, scope)
             return info_of(connection, row)
+
+    def settings(self, scope: Scope) -> Mapping[str, Json]:
+        """The settings of the collection's own. Raises NotFound."""
+        with reading(self._engine, scope.tenant) as connection:
+            found: dict[str, Json] = find_collection(connection, scope).settings
+            return found
+
+    def settings_if_any(self, scope: Scope) -> Mapping[str, Json]:
+        """The settings of the collection's own; none where there is no such collection."""
+        with reading(self._engine, scope.tenant) as connection:
+            query = select(collections.c.settings).where(is_collection(scope))
+            found: dict[str, Json] | None = connection.execute(query).scalar()
+            return found or {}
+
+    def change_settings(
+        self,
+        scope: Scope,
+        change: Callable[[Mapping[str, Json]], Mapping[str, Json]],
+        *,
+        now: datetime,
+    ) -> Mapping[str, Json]:
+        """Sets what ``change`` makes of the settings of its own; the collection is made if new.
+
+        They hold from the next step on.
+
+        Raises:
+            NotFound: there is no such tenant.
+        """
+        with writing(self._engine, scope.tenant) as connection:
+            row = collection_to_fill(connection, scope, now)
+            after = dict(change(row.settings))
+            values = {"settings": after, "idle_at": idle_at(after, row.last_accepted_at)}
+            connection.execute(update(collections).where(is_collection(scope)).values(values))
+            return after
 
     def collections(self, tenant: TenantId) -> list[CollectionInfo]:
         """All collections of the tenant, by name."""

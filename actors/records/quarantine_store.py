@@ -109,8 +109,8 @@ def _query(tenant: TenantId) -> Select[Any]:
         quarantine.c.collection == messages.c.collection,
         quarantine.c.sequence == messages.c.sequence,
     )
-    names = ("reason", "quarantined_at", "released_at", "released_by", "dropped_at", "dropped_by")
-    columns = [quarantine.c[name] for name in names]
+    settled = ("released_at", "released_by", "dropped_at", "dropped_by")
+    columns = [quarantine.c[name] for name in ("reason", "raw", "quarantined_at", *settled)]
     return (
         select(messages, *columns)
         .join_from(quarantine, messages, is_it)
@@ -215,6 +215,7 @@ def _item(row: Row[Any]) -> QuarantineItem:
         quarantined_at=row.quarantined_at,
         settled_at=at,
         settled_by=by,
+        raw=row.raw,
     )
 
 

@@ -102,6 +102,7 @@ REGISTRY: tuple[TableRule, ...] = (
     _rule(tables.index_ops, Erasure.COLLECTION, _KEPT, Export.DERIVED),
     _rule(tables.run_collections, Erasure.COLLECTION, _KEPT, Export.ROWS),
     _rule(tables.ledger, Erasure.COLLECTION, _TEXTS, Export.ROWS),
+    _rule(tables.ledger_changes, Erasure.COLLECTION, _KEPT, Export.ROWS),
     _rule(tables.reply_cache, Erasure.COLLECTION, _EVERY_ROW, Export.DERIVED),
     _rule(tables.recalls, Erasure.COLLECTION, _EVERY_ROW, Export.ROWS),
     _rule(tables.usage, Erasure.COLLECTION, _KEPT, Export.ROWS),

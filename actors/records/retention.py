@@ -9,6 +9,7 @@ from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.erased import (
     blank_quarantine,
     blank_topics,
+    drop_raws,
     redact_messages,
     segments_of_messages,
 )
@@ -74,6 +75,7 @@ class SqlRetention:
                 told = segments_of_messages(connection, scope, ids)
                 blank_topics(connection, scope, sorted(told))
                 blank_quarantine(connection, scope, ids)
+                drop_raws(connection, scope)
             return sum(len(ids) for ids in found.values())
 
     def oldest_raw(self, tenant: TenantId) -> datetime | None:

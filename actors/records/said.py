@@ -9,11 +9,13 @@ from sqlalchemy import Connection, select
 from actors.records.entry_writes import EntryWrite, write_entries
 from actors.records.revision import first_version, said_again
 from actors.records.rows import entry_of
+from actors.records.scratchpad_rows import arrive
 from actors.records.sql import among, chunks, in_place, place_of
 from actors.records.tables import entries
 from pipeline.entries import Entry, Status, Writer
 from pipeline.ids import EntryId, identity
 from pipeline.messages import Scope
+from pipeline.scratchpad import Arrivals
 from pipeline.state import StoredStatement
 
 _ACTIVE = select(entries).where(
@@ -28,9 +30,12 @@ def write_statements(
     statements: Sequence[StoredStatement],
     *,
     model: str,
+    arrivals: Arrivals,
     now: datetime,
 ) -> None:
     """Stores the statements in order; ``model`` made their vectors.
+
+    New entries of a kind named in ``arrivals`` become items of the scratchpad too.
 
     A statement whose id is taken is the same one extracted again, and what became of it stays.
     """
@@ -60,6 +65,7 @@ def write_statements(
         for entry in after.values()
     ]
     write_entries(connection, scope, writes, model=model)
+    arrive(connection, scope, [write.entry for write in writes], arrivals, now=now)
 
 
 def _identity(stored: StoredStatement) -> str:

@@ -7,32 +7,46 @@ it was or as the finished run would leave it. What undo and redo do is in ``slee
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, exists, insert, select, update
+from sqlalchemy import Connection, Engine, exists, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from actors.records.bulk import upsert
 from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.failures import retrying
 from actors.records.sleep_due import due_collections
-from actors.records.sleep_rows import decision_of, decision_to_json, ledger_row_of, run_of
+from actors.records.sleep_keeping import RUNNING, beat, close, find_run, spend, take_over
+from actors.records.sleep_rows import (
+    count_decisions,
+    decision_of,
+    decision_to_json,
+    ledger_row_of,
+    run_of,
+    run_values,
+)
 from actors.records.sleep_snapshot import read_snapshot
 from actors.records.sleep_undo import redo_run, undo_run
 from actors.records.sleep_write import record_items
 from actors.records.sql import chunks, in_scope, is_collection
 from actors.records.tables import collections, ledger, reply_cache, sleep_runs, tenants
 from actors.records.tombstones import erased_since
+from actors.records.usage import add_usage
+from pipeline.chat import Spent
 from pipeline.entries import Decision
 from pipeline.errors import Conflict, NotFound
 from pipeline.ids import RunId
 from pipeline.messages import Scope, TenantId
 from pipeline.state import (
     DueCollection,
+    EntryFilter,
     LedgerItem,
     LedgerRow,
     SleepRun,
     Snapshot,
+    Stop,
     UndoItem,
 )
+
+EVERYTHING = EntryFilter()
 
 
 @retrying
@@ -51,7 +65,7 @@ class SqlSleepStore:
             if not connection.execute(known).scalar_one():
                 raise NotFound(f"no tenant {run.tenant}", field="tenant")
             try:
-                connection.execute(insert(sleep_runs).values(**_values(run)))
+                connection.execute(insert(sleep_runs).values(**run_values(run)))
             except IntegrityError as exc:
                 raise Conflict(
                     f"a run of {run.tenant} for the window of {run.window_start.isoformat()} "
@@ -69,24 +83,37 @@ class SqlSleepStore:
         totals: Mapping[str, int],
         error: str | None,
         now: datetime,
+        stop: Stop | None = None,
+        attempt: int | None = None,
     ) -> SleepRun:
-        """Writes how the run ended. Raises NotFound."""
+        """Writes how the run ended, once; of its jobs only ``attempt`` may. Raises NotFound."""
         with writing(self._engine, tenant) as connection:
-            connection.execute(
-                update(sleep_runs)
-                .where(sleep_runs.c.tenant == tenant, sleep_runs.c.id == run)
-                .values(status=status, totals=dict(totals), error=error, finished_at=now)
+            return close(
+                connection,
+                tenant,
+                run,
+                status=status,
+                totals=totals,
+                error=error,
+                stop=stop,
+                attempt=attempt,
+                now=now,
             )
-            return find_run(connection, tenant, run)
 
-    def stop_running(self, *, now: datetime) -> int:
-        """Closes runs whose job died with its service; returns how many that were."""
-        ended = {"status": "stopped", "error": "the service ended", "finished_at": now}
+    def beat(self, tenant: TenantId, run: RunId, *, attempt: int, now: datetime) -> None:
+        """That the run's job lives. Raises Conflict when another has taken its place."""
+        with writing(self._engine, tenant) as connection:
+            beat(connection, tenant, run, attempt=attempt, now=now)
+
+    def spend(self, tenant: TenantId, run: RunId, *, tokens: int) -> int:
+        """Adds tokens to what the run has used; the sum. Raises NotFound."""
+        with writing(self._engine, tenant) as connection:
+            return spend(connection, tenant, run, tokens)
+
+    def take_over(self, *, silent_since: datetime, now: datetime) -> list[SleepRun]:
+        """Running runs whose job fell silent, each the caller's from now on."""
         with writing(self._engine, EVERY_TENANT) as connection:
-            result = connection.execute(
-                update(sleep_runs).where(sleep_runs.c.status == "running").values(ended)
-            )
-            return result.rowcount
+            return take_over(connection, silent_since=silent_since, now=now)
 
     def run(self, tenant: TenantId, run: RunId) -> SleepRun:
         """The run. Raises NotFound."""
@@ -106,12 +133,25 @@ class SqlSleepStore:
 
     # Reading --------------------------------------------------------------------------------
 
-    def due(self, tenant: TenantId, *, collection: str | None = None) -> list[DueCollection]:
-        """Collections with entries new since their last completed run, or unfinished decisions."""
-        with reading(self._engine, tenant) as connection:
-            return due_collections(connection, tenant, collection=collection)
+    def due(
+        self,
+        tenant: TenantId,
+        *,
+        collection: str | None = None,
+        is_full: bool = False,
+        but_of: RunId | None = None,
+    ) -> list[DueCollection]:
+        """Collections with entries new since their last completed run, or unfinished decisions.
 
-    def snapshot(self, scope: Scope, *, model: str) -> Snapshot:
+        All that hold an entry where the run is a full one. Those that the run ``but_of`` has
+        recorded already are left to the next one.
+        """
+        with reading(self._engine, tenant) as connection:
+            return due_collections(
+                connection, tenant, collection=collection, is_full=is_full, but_of=but_of
+            )
+
+    def snapshot(self, scope: Scope, *, model: str, only: EntryFilter = EVERYTHING) -> Snapshot:
         """The collection's current entries in their order with vectors, as of one instant.
 
         Raises:
@@ -119,7 +159,7 @@ class SqlSleepStore:
             ConfigError: some entries have no vector of this model.
         """
         with reading(self._engine, scope.tenant) as connection:
-            return read_snapshot(connection, scope, model=model)
+            return read_snapshot(connection, scope, model=model, only=only)
 
     def ledger(self, tenant: TenantId, run: RunId) -> list[LedgerRow]:
         """The rows of the tenant's run in the order they were written."""
@@ -127,6 +167,11 @@ class SqlSleepStore:
         query = select(ledger).where(*mine).order_by(ledger.c.id)
         with reading(self._engine, tenant) as connection:
             return [ledger_row_of(row) for row in connection.execute(query)]
+
+    def counts(self, tenant: TenantId, run: RunId) -> dict[str, int]:
+        """The targets in the run's ledger by what became of them, and how many collections."""
+        with reading(self._engine, tenant) as connection:
+            return count_decisions(connection, tenant, run)
 
     # Writing --------------------------------------------------------------------------------
 
@@ -145,13 +190,13 @@ class SqlSleepStore:
 
         Skipped, with the reason, where the target or a used candidate is not in the version of
         the snapshot or not current. All in one transaction with the collection's mark that this
-        run has seen it up to ``through``. A repeated item returns its first row unchanged.
+        run has seen it up to ``through``. A run records a collection once: repeated, it returns the
+        rows that are there and changes nothing.
         """
         with writing(self._engine, scope.tenant) as connection:
-            find_run(connection, scope.tenant, run)
             return record_items(
                 connection,
-                run,
+                find_run(connection, scope.tenant, run),
                 scope,
                 items,
                 through=through,
@@ -194,9 +239,16 @@ class SqlSleepStore:
         return found
 
     def cache_decisions(
-        self, decisions: Mapping[str, Decision], *, scope: Scope, through: int, now: datetime
+        self,
+        decisions: Mapping[str, Decision],
+        *,
+        scope: Scope,
+        through: int,
+        now: datetime,
+        spent: Sequence[Spent] = (),
+        refused: Mapping[str, int] | None = None,
     ) -> None:
-        """Remembers replies; the first one stays.
+        """Remembers replies, the first one stays; adds what they took to the day's usage.
 
         None is kept where something of the collection was erased after its write counter stood at
         ``through``: they may be made of it.
@@ -206,42 +258,19 @@ class SqlSleepStore:
             place | {"key": key, "decision": decision_to_json(decision)}
             for key, decision in sorted(decisions.items())
         ]
-        if not rows:
+        if not rows and not spent:
             return
         with writing(self._engine, scope.tenant) as connection:
             held = select(collections.c.name).where(is_collection(scope)).with_for_update()
             if connection.execute(held).first() is None:
                 return
-            if not erased_since(connection, scope, through):
+            add_usage(connection, scope, spent, refused or {}, now=now)
+            if rows and not erased_since(connection, scope, through):
                 upsert(connection, reply_cache, rows, changes=())
-
-
-def _values(run: SleepRun) -> dict[str, object]:
-    return {
-        "id": run.id,
-        "tenant": run.tenant,
-        "window_start": run.window_start,
-        "dry_run": run.dry_run,
-        "status": run.status,
-        "started_at": run.started_at,
-        "finished_at": run.finished_at,
-        "totals": dict(run.totals),
-        "error": run.error,
-        "undone": run.undone,
-    }
-
-
-def find_run(connection: Connection, tenant: TenantId, run: RunId) -> SleepRun:
-    """The tenant's run. Raises NotFound."""
-    query = select(sleep_runs).where(sleep_runs.c.tenant == tenant, sleep_runs.c.id == run)
-    row = connection.execute(query).first()
-    if row is None:
-        raise NotFound(f"no sleep run {run}", field="run")
-    return run_of(row)
 
 
 def _ended(connection: Connection, tenant: TenantId, run: RunId) -> SleepRun:
     found = find_run(connection, tenant, run)
-    if found.status == "running":
+    if found.status == RUNNING:
         raise Conflict(f"sleep run {run} is still running", field="run")
     return found

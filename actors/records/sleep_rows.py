@@ -1,11 +1,13 @@
 """Runs, decisions and ledger rows as they lie in the tables; the one way sleep writes an entry."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, insert, literal, select, update
+from sqlalchemy import Connection, func, insert, literal, select, update
 
 from actors.records.rows import entry_of, entry_values
 from actors.records.sql import chunks, in_scope, is_collection
@@ -15,12 +17,14 @@ from actors.records.tables import (
     entry_vectors,
     entry_versions,
     index_ops,
+    ledger,
+    run_collections,
 )
 from pipeline.entries import Decision, Delete, Entry, Ignore, Update
 from pipeline.errors import StoreError
 from pipeline.ids import EntryId, RunId
 from pipeline.messages import Scope, TenantId
-from pipeline.state import LedgerRow, SleepRun, Weighed
+from pipeline.state import LedgerRow, RunOptions, SleepRun, Stop, Trigger, Weighed
 
 
 def decision_to_json(decision: Decision) -> dict[str, Any]:
@@ -62,7 +66,43 @@ def run_of(row: Any) -> SleepRun:
         totals=row.totals,
         error=row.error,
         undone=row.undone,
+        trigger=Trigger(row.trigger),
+        options=options_of(row.options),
+        deadline=row.deadline,
+        max_tokens=row.max_tokens,
+        tokens=row.tokens,
+        attempt=row.attempt,
+        # It does not travel with an export.
+        seen_at=getattr(row, "seen_at", None),
+        stop=None if row.stop is None else Stop(row.stop),
     )
+
+
+def run_values(run: SleepRun) -> dict[str, Any]:
+    """The run as a row of ``sleep_runs``."""
+    plain = {each.name: getattr(run, each.name) for each in fields(run)}
+    return plain | {
+        "totals": dict(run.totals),
+        "options": asdict(run.options),
+        "trigger": run.trigger.value,
+        "stop": None if run.stop is None else run.stop.value,
+    }
+
+
+def options_of(stored: Mapping[str, Any]) -> RunOptions:
+    """The options that ``run_values`` wrote. Raises StoreError for anything else."""
+    match stored:
+        case {
+            "collection": str() | None,
+            "full": bool(),
+            "min_similarity": int() | float() | None,
+            "absorb": bool() | None,
+            "is_filtered": bool(),
+            **more,
+        } if not more:
+            return RunOptions(**stored)
+        case _:
+            raise StoreError("expected the stored options of a sleep run")
 
 
 def ledger_row_of(row: Any) -> LedgerRow:
@@ -86,6 +126,7 @@ def ledger_row_of(row: Any) -> LedgerRow:
         version_after=row.version_after,
         decided_at=row.decided_at,
         decider=row.decider,
+        absorbed=tuple(EntryId(one[0]) for one in row.absorbed or ()),
     )
 
 
@@ -174,3 +215,26 @@ def copy_vectors(connection: Connection, scope: Scope, entry: Entry, *, version:
     ).where(old.tenant == scope.tenant, old.entry == entry.id, old.version == version)
     names = ["tenant", "collection", "entry", "version", "model", "vector"]
     connection.execute(insert(entry_vectors).from_select(names, source))
+
+
+def count_decisions(connection: Connection, tenant: TenantId, run: RunId) -> dict[str, int]:
+    """The run's ledger by what became of each target; what is previewed counts as decided."""
+    mine = (ledger.c.tenant == tenant, ledger.c.run == run)
+    columns = (ledger.c.action, ledger.c.state, ledger.c.absorbed)
+    counts: Counter[str] = Counter()
+    for row in connection.execute(select(*columns).where(*mine)):
+        counts["targets"] += 1
+        counts[_outcome(row.action, row.state)] += 1
+        counts["absorbed"] += len(row.absorbed or ())
+    seen = select(func.count()).where(
+        run_collections.c.tenant == tenant, run_collections.c.run == run
+    )
+    counts["collections"] = connection.execute(seen).scalar_one()
+    names = ("targets", "update", "delete", "ignore", "skipped", "failed", "absorbed")
+    return {name: counts[name] for name in (*names, "collections")}
+
+
+def _outcome(action: str, state: str) -> str:
+    if state in ("skipped", "failed"):
+        return state
+    return "failed" if action == "none" else action

@@ -4,8 +4,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select, union, update
 
+from actors.records.sleep_changes import redo_changes, undo_changes
 from actors.records.sleep_rows import (
     copy_vectors,
     decision_of,
@@ -13,7 +14,13 @@ from actors.records.sleep_rows import (
     entry_at,
     write_version,
 )
-from actors.records.tables import collections, ledger, sleep_runs
+from actors.records.tables import (
+    collections,
+    entry_versions,
+    ledger,
+    ledger_changes,
+    sleep_runs,
+)
 from pipeline.entries import CURRENT, Entry, Writer
 from pipeline.ids import EntryId
 from pipeline.messages import Scope, TenantId
@@ -25,10 +32,11 @@ def undo_run(connection: Connection, run: SleepRun, *, now: datetime) -> list[Un
     """Takes back the applied rows, the last one first."""
     _lock_collections(connection, run)
     rows, dependants = _rows(connection, run, "applied"), _dependants(connection, run)
-    items = []
+    items = undo_changes(connection, run, dependants, now=now)
     for row in reversed(rows):
         dependant = dependants.get((row.target, row.version_after))
-        items.append(_undo(connection, run, row, dependant, now))
+        item = _undo(connection, run, row, dependant, now)
+        items += [item, *(_wake(connection, run, row, now) if item.done else ())]
     if any(item.done for item in items):
         _set_undone(connection, run, undone=True)
     return items
@@ -37,7 +45,11 @@ def undo_run(connection: Connection, run: SleepRun, *, now: datetime) -> list[Un
 def redo_run(connection: Connection, run: SleepRun, *, now: datetime) -> list[UndoItem]:
     """Applies the undone rows again, in the order of the run."""
     _lock_collections(connection, run)
-    items = [_redo(connection, run, row, now) for row in _rows(connection, run, "undone")]
+    items = []
+    for row in _rows(connection, run, "undone"):
+        item = _redo(connection, run, row, now)
+        items += [item, *(_rest(connection, run, row, now) if item.done else ())]
+    items += redo_changes(connection, run, now=now)
     if any(item.done for item in items):
         _set_undone(connection, run, undone=False)
     return items
@@ -45,8 +57,12 @@ def redo_run(connection: Connection, run: SleepRun, *, now: datetime) -> list[Un
 
 def _lock_collections(connection: Connection, run: SleepRun) -> None:
     """Holds all that the run has written before anything of it changes, always in one order."""
-    of_run = (ledger.c.tenant == run.tenant, ledger.c.run == run.id)
-    written = select(ledger.c.collection).where(*of_run)
+    written = union(
+        *(
+            select(table.c.collection).where(table.c.tenant == run.tenant, table.c.run == run.id)
+            for table in (ledger, ledger_changes)
+        )
+    )
     mine = (collections.c.tenant == run.tenant, collections.c.name.in_(written))
     query = select(collections.c.name).where(*mine).order_by(collections.c.name)
     connection.execute(query.with_for_update(of=collections)).all()
@@ -72,7 +88,7 @@ def _undo(
 ) -> UndoItem:
     scope, target = _scope_of(row), EntryId(row.target)
     current = entries_by_id(connection, scope, [target]).get(target)
-    refused = _moved_on(current, row.version_after) or dependant
+    refused = _moved_on(connection, run, current, row.version_after) or dependant
     if current is None or refused:
         return _refused(row, refused)
     before = entry_at(connection, scope, target, row.target_version)
@@ -93,7 +109,7 @@ def _redo(connection: Connection, run: SleepRun, row: Any, now: datetime) -> Und
     used = used_by(decision_of(row.decision))
     present = entries_by_id(connection, scope, [target, *used])
     current = present.get(target)
-    refused = _moved_on(current, row.version_undone)
+    refused = _moved_on(connection, run, current, row.version_undone)
     for one in used:
         refused = refused or _unfit(connection, scope, one, present.get(one), seen[one])
     if current is None or refused:
@@ -116,16 +132,99 @@ def _refused(row: Any, reason: str | None) -> UndoItem:
     return UndoItem(ledger=row.id, entry=EntryId(row.target), done=False, refused=reason)
 
 
-def _moved_on(entry: Entry | None, version: int) -> str | None:
-    """Why the entry is not as the run or its undo left it."""
+def _moved_on(
+    connection: Connection, run: SleepRun, entry: Entry | None, version: int
+) -> str | None:
+    """Why the entry is not as the run or its undo left it.
+
+    What the same run wrote later, and was taken back before, leaves it as it was.
+    """
     if entry is None:
         return "the entry was erased"
-    if entry.version != version:
-        return (
-            f"changed since by {entry.written_by.value}: expected version {version}, "
-            f"got {entry.version}"
-        )
-    return None
+    if entry.version == version or _is_of(connection, run, entry, version):
+        return None
+    return (
+        f"changed since by {entry.written_by.value}: expected version {version}, "
+        f"got {entry.version}"
+    )
+
+
+def _is_of(connection: Connection, run: SleepRun, entry: Entry, version: int) -> bool:
+    """Whether only the run wrote the entry after ``version``, and it says the same again."""
+    written = entry_versions.c
+    query = select(written.run).where(
+        written.tenant == run.tenant, written.entry == entry.id, written.version > version
+    )
+    if any(one != run.id for one in connection.execute(query).scalars()):
+        return False
+    if entry.version < version:
+        return False
+    query = select(written.text, written.status).where(
+        written.tenant == run.tenant, written.entry == entry.id, written.version == version
+    )
+    was = connection.execute(query).first()
+    return was is not None and (was.text, was.status) == (entry.text, entry.status.value)
+
+
+def _wake(connection: Connection, run: SleepRun, row: Any, now: datetime) -> list[UndoItem]:
+    """Makes what the target had absorbed say again what it said before."""
+    items, kept = [], []
+    for name, before, after, *_ in row.absorbed or ():
+        item, version = _turn(connection, run, row, name, was=after, to=before, now=now)
+        items.append(item)
+        kept.append([name, before, after, version])
+    if kept:
+        _set_state(connection, row, absorbed=kept)
+    return items
+
+
+def _rest(connection: Connection, run: SleepRun, row: Any, now: datetime) -> list[UndoItem]:
+    """Lets rest again what the target absorbs, where undoing had woken it."""
+    items, kept = [], []
+    for name, before, after, *woken in row.absorbed or ():
+        version = woken[0] if woken else None
+        if version is None:
+            kept.append([name, before, after])
+            continue
+        item, again = _turn(connection, run, row, name, was=version, to=after, now=now)
+        items.append(item)
+        kept.append([name, before, after if again is None else again])
+    if kept:
+        _set_state(connection, row, absorbed=kept)
+    return items
+
+
+def _turn(
+    connection: Connection,
+    run: SleepRun,
+    row: Any,
+    name: str,
+    *,
+    was: int,
+    to: int,
+    now: datetime,
+) -> tuple[UndoItem, int | None]:
+    """Makes an absorbed entry, if it is at version ``was``, say what version ``to`` said."""
+    scope, entry = _scope_of(row), EntryId(name)
+    current = entries_by_id(connection, scope, [entry]).get(entry)
+    refused = _moved_on(connection, run, current, was)
+    if current is None or refused:
+        return UndoItem(ledger=row.id, entry=entry, done=False, refused=refused), None
+    said = entry_at(connection, scope, entry, to)
+    after = replace(restore(current, said, now=now), written_by=_writer(said))
+    why = f"with entry {row.target} of run {run.id}"
+    if not write_version(connection, scope, current, after, why=why, run=run.id):
+        return _not_done(row, entry), None
+    copy_vectors(connection, scope, after, version=said.version)
+    return UndoItem(ledger=row.id, entry=entry, done=True), after.version
+
+
+def _writer(said: Entry) -> Writer:
+    return Writer.SLEEP if said.status not in CURRENT else Writer.UNDO
+
+
+def _not_done(row: Any, entry: EntryId) -> UndoItem:
+    return UndoItem(ledger=row.id, entry=entry, done=False, refused="changed meanwhile")
 
 
 def _unfit(

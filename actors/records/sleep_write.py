@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import assert_never
 
-from sqlalchemy import Connection, case, insert, select, update
+from sqlalchemy import Connection, case, exists, insert, select, update
 
 from actors.records.bulk import upsert
 from actors.records.erased import ERASED
@@ -21,20 +21,25 @@ from actors.records.sql import find_collection, in_scope, is_collection
 from actors.records.tables import collections, ledger, run_collections
 from actors.records.tombstones import erased_since
 from pipeline.entries import CURRENT, Decision, Delete, Entry, Ignore, Update
-from pipeline.errors import InputError
+from pipeline.errors import InputError, StoreError
 from pipeline.ids import EntryId, RunId
 from pipeline.messages import Scope
+from pipeline.sleep.absorb import absorbed
 from pipeline.sleep.apply import apply, used_by
-from pipeline.state import LedgerItem, LedgerRow
+from pipeline.state import LedgerItem, LedgerRow, SleepRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
-    """What became of one decision; ``after`` is the target's next version where there is one."""
+    """What became of one decision; ``after`` is the target's next version where there is one.
+
+    ``absorbed`` are the candidates that went with it: entry, version before and after.
+    """
 
     state: str
     note: str | None = None
     after: Entry | None = None
+    absorbed: tuple[tuple[EntryId, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +107,19 @@ class _Recording:
         else:
             write_vector(self.connection, self.scope, after, item.vector, self.model)
         self.present[item.target] = after
-        return _Outcome(state="applied", after=after)
+        gone = tuple(self._absorb(one, after) for one in item.absorbed)
+        return _Outcome(state="applied", after=after, absorbed=gone)
+
+    def _absorb(self, candidate: EntryId, target: Entry) -> tuple[EntryId, int, int]:
+        """Lets a candidate rest that the target now holds; it was locked as it was decided on."""
+        before = self.present[candidate]
+        after = absorbed(before, target, now=self.now)
+        why = f"held by entry {target.id}"
+        if not write_version(self.connection, self.scope, before, after, why=why, run=self.run):
+            raise StoreError(f"entry {candidate} changed while it was locked")
+        copy_vectors(self.connection, self.scope, after, version=before.version)
+        self.present[candidate] = after
+        return candidate, before.version, after.version
 
     def _enter(self, item: LedgerItem, before: Entry | None, outcome: _Outcome) -> LedgerRow:
         decision = item.decision
@@ -123,6 +140,7 @@ class _Recording:
             if outcome.after and outcome.state == "applied"
             else None,
             "decision": None if decision is None else decision_to_json(decision),
+            "absorbed": [list(one) for one in outcome.absorbed] or None,
             "decider": item.decider,
             "decided_at": self.now,
         }
@@ -132,7 +150,7 @@ class _Recording:
 
 def record_items(
     connection: Connection,
-    run: RunId,
+    run: SleepRun,
     scope: Scope,
     items: Sequence[LedgerItem],
     *,
@@ -141,13 +159,17 @@ def record_items(
     dry_run: bool,
     now: datetime,
 ) -> list[LedgerRow]:
-    """The rows of the items, those written by an earlier try as they are."""
+    """The rows of the items, or those that an earlier try of the run has recorded.
+
+    That try may have seen less than this one: what is new to it stays due.
+    """
     # Writers of one collection wait for each other, so that counters and versions agree.
     find_collection(connection, scope, lock=True)
-    rows = _rows_of(connection, run, scope)
+    if _is_recorded(connection, run.id, scope):
+        return _rows_of(connection, run.id, scope)
     recording = _Recording(
         connection=connection,
-        run=run,
+        run=run.id,
         scope=scope,
         model=model,
         dry_run=dry_run,
@@ -155,11 +177,9 @@ def record_items(
         present=entries_by_id(connection, scope, _mentioned(items)),
         erased=_erased(connection, scope, items, through),
     )
-    for item in items:
-        if item.target not in rows:
-            rows[item.target] = recording.record(item)
-    _mark(recording, through=through)
-    return [rows[item.target] for item in items]
+    rows = [recording.record(item) for item in items]
+    _mark(recording, through=through, is_filtered=run.options.is_filtered)
+    return rows
 
 
 def _erased(
@@ -177,9 +197,14 @@ def _erased(
     return frozenset(target for target, pairs in seen.items() if not pairs <= now)
 
 
-def _rows_of(connection: Connection, run: RunId, scope: Scope) -> dict[EntryId, LedgerRow]:
+def _is_recorded(connection: Connection, run: RunId, scope: Scope) -> bool:
+    known = exists().where(in_scope(run_collections, scope), run_collections.c.run == run)
+    return bool(connection.execute(select(known)).scalar_one())
+
+
+def _rows_of(connection: Connection, run: RunId, scope: Scope) -> list[LedgerRow]:
     query = select(ledger).where(ledger.c.run == run, in_scope(ledger, scope))
-    return {EntryId(row.target): ledger_row_of(row) for row in connection.execute(query)}
+    return [ledger_row_of(row) for row in connection.execute(query.order_by(ledger.c.id))]
 
 
 def _mentioned(items: Sequence[LedgerItem]) -> list[EntryId]:
@@ -211,19 +236,22 @@ def _stale(
     return None
 
 
-def _mark(recording: _Recording, *, through: int) -> None:
-    """That this run has seen the collection; the mark of a real run never goes back."""
+def _mark(recording: _Recording, *, through: int, is_filtered: bool) -> None:
+    """That this run has seen the collection; the mark of a real run never goes back.
+
+    A run over some entries moves no mark: it has not compared the others.
+    """
     connection, scope = recording.connection, recording.scope
     row = {
         "tenant": scope.tenant,
         "collection": scope.collection,
         "run": recording.run,
         "through": through,
-        "status": "dry" if recording.dry_run else "completed",
+        "status": "dry" if recording.dry_run else "filtered" if is_filtered else "completed",
         "seen_at": recording.now,
     }
     upsert(connection, run_collections, [row], changes=())
-    if recording.dry_run:
+    if recording.dry_run or is_filtered:
         return
     mark = collections.c.consolidated_through
     connection.execute(

@@ -10,6 +10,7 @@ from actors.records.engine import open_engine
 from actors.records.entry_store import SqlEntryStore
 from actors.records.erasure import SqlErasure
 from actors.records.export import SqlExport
+from actors.records.failures import retried
 from actors.records.fsck import SqlFsck
 from actors.records.imports import SqlImport
 from actors.records.index_source import SqlIndexSource
@@ -19,8 +20,12 @@ from actors.records.migrate import upgrade
 from actors.records.outbox import SqlOutbox
 from actors.records.quarantine_store import SqlQuarantine
 from actors.records.retention import SqlRetention
+from actors.records.scratchpad_store import SqlScratchpad
 from actors.records.sleep import SqlSleepStore
+from actors.records.sleep_schedule import SqlSchedules
 from actors.records.tenants import SqlTenants
+from actors.records.tending_store import SqlTending
+from actors.records.usage import SqlUsage
 from pipeline.errors import SlowwaveError
 
 
@@ -36,6 +41,7 @@ class Records:
     entries: SqlEntryStore
     outbox: SqlOutbox
     sleep: SqlSleepStore
+    schedules: SqlSchedules
     backlog: SqlBacklog
     quarantine: SqlQuarantine
     index_source: SqlIndexSource
@@ -44,6 +50,9 @@ class Records:
     imports: SqlImport
     retention: SqlRetention
     fsck: SqlFsck
+    usage: SqlUsage
+    scratchpad: SqlScratchpad
+    tending: SqlTending
 
     def close(self) -> None:
         """Gives the connections back; the stores must not be used afterwards."""
@@ -62,7 +71,8 @@ def open_records(url: str, *, owner: str | None = None) -> Records:
     """
     engine = open_engine(url)
     try:
-        upgrade(engine, owner=owner)
+        # A worker that comes while the database restarts waits for it as its calls do.
+        retried(upgrade)(engine, owner=owner)
     except SlowwaveError:
         engine.dispose()
         raise
@@ -75,6 +85,7 @@ def open_records(url: str, *, owner: str | None = None) -> Records:
         entries=SqlEntryStore(engine),
         outbox=SqlOutbox(engine),
         sleep=SqlSleepStore(engine),
+        schedules=SqlSchedules(engine),
         backlog=SqlBacklog(engine),
         quarantine=SqlQuarantine(engine),
         index_source=SqlIndexSource(engine),
@@ -83,4 +94,7 @@ def open_records(url: str, *, owner: str | None = None) -> Records:
         imports=SqlImport(engine),
         retention=SqlRetention(engine),
         fsck=SqlFsck(engine),
+        usage=SqlUsage(engine),
+        scratchpad=SqlScratchpad(engine),
+        tending=SqlTending(engine),
     )

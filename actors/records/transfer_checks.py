@@ -14,6 +14,8 @@ from sqlalchemy import Connection, Table, func, select
 from actors.records.awake_load import BUFFERED, EXTRACTED
 from actors.records.fsck import counted
 from actors.records.rows import entry_of, message_of, version_of
+from actors.records.scratchpad_rows import item_of, item_version_of
+from actors.records.sleep_changes import change_of
 from actors.records.sleep_rows import decision_of, ledger_row_of, run_of
 from actors.records.sql import find_collection, in_scope
 from actors.records.tables import entries
@@ -22,7 +24,7 @@ from pipeline.errors import InputError, SlowwaveError
 from pipeline.messages import Scope
 from pipeline.names import MOST_CHARS, check_name
 from pipeline.recall.text import lexical_text_of
-from pipeline.settings import LimitSettings
+from pipeline.settings import LimitSettings, collection_settings
 from pipeline.storable import HIGHEST
 from pipeline.text.zones import zone_info
 
@@ -85,6 +87,7 @@ _WITHIN = (
     ("flush_requested", "last_sequence"),
     ("flushed", "last_sequence"),
     ("consolidated_through", "writes"),
+    ("tended_through", "writes"),
 )
 """Counters that follow another one and never pass it."""
 
@@ -117,6 +120,10 @@ def _ledger_row(row: Any) -> None:
     for each in ledger_row_of(row).candidates:
         is_version = isinstance(each.entry, str) and _is_count(each.version)
         _require(is_version and type(each.similarity) in (int, float), "weighed versions")
+    for absorbed in row.absorbed or ():
+        name, *versions = absorbed
+        told = (one is None or _is_count(one) for one in versions)
+        _require(isinstance(name, str) and len(versions) in (2, 3) and all(told), "versions")
     if row.decision is not None:
         decision_of(row.decision)
 
@@ -138,6 +145,9 @@ _READERS: Mapping[str, Callable[[Any], object]] = {
     "entry_versions": _version,
     "sleep_runs": run_of,
     "ledger": _ledger_row,
+    "ledger_changes": change_of,
+    "scratchpad_items": item_of,
+    "scratchpad_versions": item_version_of,
 }
 
 _SAID = (
@@ -145,6 +155,8 @@ _SAID = (
     "messages.compressed",
     "entries.text",
     "entry_versions.text",
+    "scratchpad_items.text",
+    "scratchpad_versions.text",
 )
 """Texts that are no longer than a message may be."""
 
@@ -161,6 +173,13 @@ def _places(value: Any) -> None:
 
 def _mapping(value: Any) -> None:
     _require(isinstance(value, dict), "an object")
+
+
+def _own_settings(value: Any) -> None:
+    try:
+        collection_settings(value)
+    except InputError as exc:
+        raise ValueError(exc.message) from exc
 
 
 def _counts(value: Any) -> None:
@@ -199,11 +218,15 @@ _SHAPES: Mapping[str, Callable[[Any], None]] = {
     "sources": _texts,
     "entities": _texts,
     "entries": _texts,
+    "conflicts": _texts,
     "reply": _places,
     "metadata": _mapping,
     "settings": _mapping,
+    "collections.settings": _own_settings,
     "totals": _counts,
     "receipt": _counts,
+    "slot": _name,
+    "ledger_changes.subject": _path_name,
     "marks": _marks,
     "zone": _zone,
     "speaker": _name,

@@ -40,6 +40,7 @@ from actors.records.tables import (
     collections,
     erasures,
     ledger,
+    ledger_changes,
     run_collections,
     sleep_runs,
 )
@@ -48,7 +49,13 @@ from pipeline.messages import Scope
 from pipeline.storable import HIGHEST, check_json, check_text
 
 PAGE = 500
-_LOCAL = {"ledger": {"id"}, "erasures": {"id", "within", "cleaned_at"}, "collections": {"origin"}}
+# A default of the service can take the place of when a collection is idle: it is worked out anew.
+_LOCAL = {
+    "ledger": {"id"},
+    "sleep_runs": {"seen_at"},  # no job of another store is gone on with
+    "erasures": {"id", "within", "cleaned_at"},
+    "collections": {"origin", "idle_at"},
+}
 _SCOPE = {"tenant", "collection"}
 
 
@@ -83,7 +90,8 @@ def owned(table: Table, scope: Scope, origin: str) -> ColumnElement[bool]:
         return (erasures.c.tenant == scope.tenant) & (erasures.c.origin == origin)
     if table is sleep_runs:
         seen = [
-            select(part.c.run).where(in_scope(part, scope)) for part in (run_collections, ledger)
+            select(part.c.run).where(in_scope(part, scope))
+            for part in (run_collections, ledger, ledger_changes)
         ]
         return (sleep_runs.c.tenant == scope.tenant) & or_(
             false(), *(sleep_runs.c.id.in_(one) for one in seen)

@@ -38,6 +38,7 @@ def against_the_models(models_dir: Path) -> list[Claim]:
     with service(args, models_dir=models_dir) as running:
         settings = parse({**args, "home": running.home.path, "models_dir": models_dir})
         walk(running.url, BATCH, "warm")
+        running.rest()
         began = time.monotonic()
         count = _post(running, "timed")
         took = time.monotonic() - began
@@ -97,7 +98,9 @@ def _floor_s(settings: AppSettings, texts: _Texts) -> float:
     models, where = settings.models, settings.models_dir
     embedder = load_embedder(models.embedder, models_dir=where, threads=models.threads)
     assert models.compressor is not None
-    compressor = load_compressor(models.compressor, models_dir=where, threads=models.threads)
+    compressor = load_compressor(
+        models.compressor, models_dir=where, threads=models.threads, tokenizer=models.tokenizer
+    )
     embedder.embed(texts.written[:MOST_TEXTS], purpose="passage")
     compressor.compress(texts.said[:COMPRESSED_TEXTS], rate=settings.compression.rate)
     began = time.monotonic()

@@ -39,6 +39,7 @@ def _rate(workers: int, messages: int) -> float:
             collections = workers * _COLLECTIONS
             post(running.url, _bodies(collections, 10, "warm"), collections=collections)
             settle(running.url)
+            running.rest()
             log.write_text("", encoding="utf-8")
             post(running.url, _bodies(collections, messages, "timed"), collections=collections)
             settle(running.url)

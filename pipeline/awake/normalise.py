@@ -1,6 +1,7 @@
 """Messages as they come to messages as they are kept: role, speaker, time, zone.
 
-The text is checked and never altered. Knows nothing of the form the messages came in.
+The text is checked and never altered, but for the captions of images that are put behind it, since
+only as text do they enter. Knows nothing of the form the messages came in.
 Source: LightMem (arXiv 2510.18866), section 3.1; unlike it, one time parser serves all stages and
 messages of one instant keep their order by sequence, so no instants are made up.
 """
@@ -27,9 +28,24 @@ _ALIASES: Mapping[str, Role] = {
 }
 
 
+_CAPTION = "caption"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawImage:
+    """An image of a message, by its address; ``caption`` is what it shows, where that is known."""
+
+    url: str
+    caption: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawMessage:
-    """A message as it was sent; ``index`` is its place in the request and names it in errors."""
+    """A message as it was sent; ``index`` is its place in the request and names it in errors.
+
+    ``caption`` says what an image shows that came with it; ``metadata`` may hold it instead, or a
+    list of several, as ``caption``. With one, ``content`` may be empty.
+    """
 
     index: int
     role: str
@@ -39,6 +55,8 @@ class RawMessage:
     zone: str | None = None
     message_id: str | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict)
+    caption: str | None = None
+    images: tuple[RawImage, ...] = ()
 
 
 def normalise(
@@ -82,7 +100,7 @@ def _normalised(
 ) -> NewMessage:
     """Raises InputError; its field is the one of the message."""
     role = _role(raw.role)
-    _require_text(raw.content, "content")
+    content = _content(raw)
     if raw.message_id is not None:
         _require_text(raw.message_id, "message_id")
     _require(check_json, raw.metadata, "metadata")
@@ -91,13 +109,33 @@ def _normalised(
         conversation=conversation,
         role=role,
         speaker=_speaker(raw.speaker, role),
-        content=raw.content,
+        content=content,
         said_at=said_at,
         zone=said_in,
         is_time_given=raw.said_at is not None,
         external_id=raw.message_id,
         metadata=raw.metadata,
     )
+
+
+def _content(raw: RawMessage) -> str:
+    """The text with the captions that it does not hold already, each on a line of its own."""
+    captions = _captions(raw)
+    if not captions or not isinstance(raw.content, str) or not _is_blank(raw.content):
+        _require_text(raw.content, "content")
+    said = "" if _is_blank(raw.content) else raw.content
+    added = [f"[image: {caption}]" for caption in captions if caption not in said]
+    return "\n".join([said, *added] if said else added)
+
+
+def _captions(raw: RawMessage) -> list[str]:
+    """The one given and those that the metadata hold as texts; each once."""
+    if raw.caption is not None:
+        _require_text(raw.caption, _CAPTION)
+    held = raw.metadata.get(_CAPTION) if isinstance(raw.metadata, Mapping) else None
+    listed = held if isinstance(held, Sequence) and not isinstance(held, str) else [held]
+    texts = [each.strip() for each in (raw.caption, *listed) if isinstance(each, str)]
+    return [text for text in dict.fromkeys(texts) if not _is_blank(text)]
 
 
 def _role(value: object) -> Role:

@@ -9,8 +9,9 @@ import itertools
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
+from pipeline.messages import Message, Role
 from pipeline.text.dictionary import chinese_words
 from pipeline.text.languages import language
 from pipeline.text.stems import stem
@@ -48,6 +49,11 @@ _HAN_COMMON = (
 _HAN_COMMON_WORDS = frozenset(_HAN_COMMON.split())
 _NAME_BONUS = 1.5
 _PAIR_BONUS = 2.5
+
+
+def topic_of(messages: Sequence[Message], *, roles: Container[Role]) -> str:
+    """The label of what these roles say: what others say is nothing to be shown to a model."""
+    return topic_label([each.content for each in messages if each.role in roles])
 
 
 def topic_label(texts: Sequence[str], *, terms: int = 3) -> str:

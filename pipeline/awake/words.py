@@ -1,15 +1,16 @@
 """A text as words with their places, and which of them carry what must not be lost.
 
-Digits with their units, negations with the word they deny, names, code identifiers and links are
-``kept``; sentence ends and table bars are ``structure``. Chinese words are those of jieba, and
-one that is not in its dictionary counts as a name. Knows nothing of models and of rates.
+Digits with their units, spelled numbers, negations, names, code identifiers and links are ``kept``;
+what a number counts or a negation denies is ``favoured``; sentence ends and table bars are
+``structure``. Chinese words are those of jieba, and one that is not in its dictionary counts as a
+name. ``one`` counts as an article. Knows nothing of models and of rates.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
 
+from pipeline.awake.readings import Tier, Word
 from pipeline.text.dictionary import chinese_parts, chinese_words
 
 HAN = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -33,19 +34,28 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _HAN_NEGATION = re.compile(
-    r"[不没沒未无無勿莫别甭]\w*|\w*[不没沒未无無]|\w*勿\w*|并非|拒绝|除非|除了"
+    r"\w*[不没沒未无無勿]\w*|[莫别甭]\w*|[先可就都也快请]别|非|并非|绝非|拒绝|除非|除了"
 )
 _CONJUNCTIONS = (
-    "不过 不仅 不但 不管 不论 不断 不久 不同 不少 未来 无论 无锡 别人 别的 别墅 别名 别致"
+    "不过 不仅 不但 不管 不论 不断 不久 不同 不少 未来 无论 无锡 别人 别的 别墅 别名 别致 "
+    "是不是 有没有 能不能 会不会 要不要 可不可以 差不多 只不过 对不起 不好意思"
 )
 _NOT_NEGATIONS = frozenset(_CONJUNCTIONS.split())
-_SPELLED = (
-    "two three four five six seven eight nine ten eleven twelve twenty thirty hundred thousand "
-    "million billion dozen half twice"
+_COMPOUND = re.compile(r"[\-‐‑/]")
+_DIGIT = re.compile(r"\d")
+_UNITS = "two|three|four|five|six|seven|eight|nine"
+_TENS = "twenty|thirty|fort(?:y|ies)|fifty|sixty|seventy|eighty|ninety"
+_NUMBER_WORD = re.compile(
+    rf"(?:{_TENS})(?:[\-‐‑](?:one|{_UNITS}))?|{_UNITS}|ten|eleven|twelve|"
+    r"(?:thir|four|fif|six|seven|eigh|nine)teen|(?:hundred|thousand|million|billion|dozen)s?|"
+    r"half|twice|thrice",
+    re.IGNORECASE,
 )
-_NUMBER_WORDS = frozenset(_SPELLED.split())
 _VAGUE = "一 一个 一些 一下 一种 一点 一样 一起 一直 一定 有些 个 些"
 _VAGUE_NUMBERS = frozenset(_VAGUE.split())
+_HAN_NUMERAL = re.compile(r"[零〇二两三四五六七八九十百千万亿]")
+_UNCOUNTED = "十分 千万 万一 百姓 老百姓 百货 万能 万物 四周 三明治 五官"
+_NO_NUMBERS = frozenset(_UNCOUNTED.split())
 _SMALL = (
     "a an the and or but so if as than then that this these those there here to of in on at by for "
     "from with about into up out over is are was were am be been being do does did have has had "
@@ -57,25 +67,6 @@ _NAME_TAGS = ("nr", "ns", "nt", "nz")
 _NEVER_NAMES = re.compile(r"I(?:['’]\w+)?|OK|Ok")
 _OPENERS = frozenset("\"'“‘(（[「『*#->•:：")
 _SHOUTED_SHARE = 0.5
-
-
-class Tier(IntEnum):
-    """How much a word wants to stay."""
-
-    ORDINARY = 0
-    STRUCTURE = 1
-    KEPT = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
-    """``text[start:end]`` of the text it is in; ``is_small`` marks function words and marks."""
-
-    start: int
-    end: int
-    text: str
-    tier: Tier = Tier.ORDINARY
-    is_small: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +83,7 @@ def words(text: str) -> list[Word]:
     for i in range(1, len(found)):
         is_open = tiers[i] == Tier.ORDINARY and not _is_small(found[i])
         if is_open and (_is_counted(text, found, i) or _is_denied(text, found, i)):
-            tiers[i] = Tier.KEPT
+            tiers[i] = Tier.FAVOURED
     return [
         replace(item.word, tier=tier, is_small=_is_small(item))
         for item, tier in zip(found, tiers, strict=True)
@@ -136,9 +127,10 @@ def _is_small(found: _Found) -> bool:
 
 
 def _is_telling_latin(word: str) -> bool:
-    return bool(
-        _NEGATION.fullmatch(word) or word.lower() in _NUMBER_WORDS or _IDENTIFIER.search(word)
-    )
+    parts = _COMPOUND.split(word)
+    if any(_NEGATION.fullmatch(part) or _NUMBER_WORD.fullmatch(part) for part in parts):
+        return True
+    return bool(_DIGIT.search(word) or _IDENTIFIER.search(word))
 
 
 def _is_telling_han(word: str) -> bool:
@@ -146,6 +138,8 @@ def _is_telling_han(word: str) -> bool:
         return True
     if word in _VAGUE_NUMBERS:
         return False
+    if _HAN_NUMERAL.search(word) and word not in _NO_NUMBERS:
+        return True
     tag = chinese_parts().get(word)
     if tag is None:
         return len(word) > 1
@@ -162,7 +156,7 @@ def _is_counted(text: str, found: Sequence[_Found], i: int) -> bool:
     if not _touch(text, before, after) or after.sort not in ("word", "han"):
         return False
     is_bare = before.sort == "number" and before.word.text[-1].isdigit()
-    is_number = is_bare or before.word.text.lower() in _NUMBER_WORDS
+    is_number = is_bare or bool(_NUMBER_WORD.fullmatch(before.word.text))
     return is_number and (after.sort == "word" or len(after.word.text) == 1)
 
 

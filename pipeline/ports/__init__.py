@@ -6,7 +6,10 @@ Models take batches and give batches of the same length and order. Stores speak 
 
 from pipeline.ports.index import EntryKey, IndexSource, Outbox, VectorIndex
 from pipeline.ports.models import (
+    AskingDecider,
     AttentionModel,
+    ChatModel,
+    ChunkedCompressor,
     Clock,
     Compressor,
     Decider,
@@ -15,12 +18,17 @@ from pipeline.ports.models import (
     Purpose,
     Tokenizer,
 )
+from pipeline.ports.sleep import Schedules
 from pipeline.ports.stores import AwakeStore, EntryStore, MessageLog, SleepStore
+from pipeline.ports.tending import TendingStore
 from pipeline.vectors import Vectors
 
 __all__ = [
+    "AskingDecider",
     "AttentionModel",
     "AwakeStore",
+    "ChatModel",
+    "ChunkedCompressor",
     "Clock",
     "Compressor",
     "Decider",
@@ -32,7 +40,9 @@ __all__ = [
     "MessageLog",
     "Outbox",
     "Purpose",
+    "Schedules",
     "SleepStore",
+    "TendingStore",
     "Tokenizer",
     "VectorIndex",
     "Vectors",

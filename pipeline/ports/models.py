@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
+from pipeline.awake.readings import Chunk, Reading, Values
+from pipeline.chat import ChatReply, ChatRequest
+from pipeline.deciding import Ruling
 from pipeline.entries import (
     Case,
     Decision,
-    Statement,
 )
-from pipeline.messages import Batch
+from pipeline.extraction import Extraction, ExtractionOptions
+from pipeline.messages import Batch, TenantId
 from pipeline.state import (
     Compressed,
 )
@@ -65,6 +68,24 @@ class Compressor(Protocol):
         ...
 
 
+class ChunkedCompressor(Compressor, Protocol):
+    """A compressor whose work at the model comes in chunks, so that long texts can take turns."""
+
+    def read(self, texts: Sequence[str], *, rate: float) -> list[Reading]:
+        """Each text cut into what the model reads at once; asks no model."""
+        ...
+
+    def judge(self, chunks: Sequence[Chunk]) -> list[Values | str]:
+        """Per chunk a value per token, or why there is none; a chunk that fails fails alone."""
+        ...
+
+    def choose(
+        self, readings: Sequence[Reading], judged: Sequence[Sequence[Values | str]], *, rate: float
+    ) -> list[Compressed]:
+        """The texts that are left, each from the judgements of all its chunks."""
+        ...
+
+
 class AttentionModel(Protocol):
     """How much each turn of a window looks back at the turn before it."""
 
@@ -76,16 +97,39 @@ class AttentionModel(Protocol):
         ...
 
 
+class ChatModel(Protocol):
+    """A language model that is asked one request at a time, many in flight."""
+
+    @property
+    def name(self) -> str:
+        """Which model, as usage and replies are recorded under."""
+        ...
+
+    async def reply(self, request: ChatRequest) -> ChatReply:
+        """The model's reply, its text unchecked.
+
+        Raises:
+            LimitError: the endpoint has no room, after all retries.
+            ModelUnavailable: it answers nobody, after all retries.
+            MalformedReply: what came is no reply at all, or far too long; it says what that took.
+            ModelError: it refused this request, or failed at it alone, after all retries.
+        """
+        ...
+
+
 class Extractor(Protocol):
-    """Batches of segments to standalone statements; a language model or a baseline without one."""
+    """A batch of segments to standalone statements; a language model or a baseline without one."""
 
     @property
     def name(self) -> str:
         """Which one it is; a baseline says so in its name."""
         ...
 
-    def extract(self, batches: Sequence[Batch]) -> list[list[Statement]]:
-        """Per batch its statements in order of saying; system text gives none."""
+    async def extract(self, batch: Batch, *, options: ExtractionOptions) -> Extraction:
+        """The batch's statements in order of saying; what system and tools said gives none.
+
+        What cannot be extracted is a value: a failure of its messages, or a wait. Many at once.
+        """
         ...
 
 
@@ -99,4 +143,18 @@ class Decider(Protocol):
 
     def decide(self, cases: Sequence[Case]) -> list[Decision]:
         """One decision per case. Unsure means ignore."""
+        ...
+
+
+@runtime_checkable
+class AskingDecider(Protocol):
+    """One target with its candidates to a decision by a model that is waited for, many at once."""
+
+    @property
+    def name(self) -> str:
+        """The model, with the version of what it is asked; replies are cached under it."""
+        ...
+
+    async def ask(self, case: Case, *, tenant: TenantId) -> Ruling:
+        """The decision, checked, or why there is none. Unsure means ignore."""
         ...

@@ -1,9 +1,10 @@
 """The record store: what was said, what is remembered, how it is worked on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from pipeline.chat import Spent
 from pipeline.entries import (
     Decision,
     Entry,
@@ -13,18 +14,20 @@ from pipeline.entries import (
     Status,
 )
 from pipeline.ids import EntryId, MessageId, RunId
-from pipeline.messages import Message, NewMessage, Scope, Segment, TenantId
+from pipeline.messages import Json, Message, NewMessage, Scope, Segment, TenantId
 from pipeline.state import (
     AwakeCommit,
     AwakeState,
     CollectionInfo,
     DueCollection,
+    EntryFilter,
     Lease,
     LedgerItem,
     LedgerRow,
     Page,
     SleepRun,
     Snapshot,
+    Stop,
     UndoItem,
 )
 from pipeline.vectors import Vectors
@@ -77,8 +80,29 @@ class MessageLog(Protocol):
         """Asks that all accepted so far is extracted; returns the last sequence."""
         ...
 
+    def request_end(self, scope: Scope, conversation: str) -> int:
+        """Says that the conversation ended; returns its last sequence. Raises NotFound."""
+        ...
+
     def collection(self, scope: Scope) -> CollectionInfo:
         """How far the collection is. Raises NotFound."""
+        ...
+
+    def settings(self, scope: Scope) -> Mapping[str, Json]:
+        """The settings of the collection's own. Raises NotFound."""
+        ...
+
+    def change_settings(
+        self,
+        scope: Scope,
+        change: Callable[[Mapping[str, Json]], Mapping[str, Json]],
+        *,
+        now: datetime,
+    ) -> Mapping[str, Json]:
+        """Sets what ``change`` makes of the settings of its own; the collection is made if new.
+
+        They hold from the next step on.
+        """
         ...
 
     def collections(self, tenant: TenantId) -> list[CollectionInfo]:
@@ -95,9 +119,9 @@ class AwakeStore(Protocol):
         """Up to ``limit`` collections with due work, each with a new epoch.
 
         Tenants take turns, the longest waiting first; so do the collections of each. Due:
-        accepted messages, an unmet flush, or open messages idle for ``idle_s``. One whose last
-        two workers died or failed is to be stepped with care. A clock that was set back holds
-        nothing up.
+        accepted messages, an unmet flush, or open messages idle for ``idle_s``, or as long as the
+        collection's own settings say. One whose last two workers died or failed is to be stepped
+        with care. A clock that was set back holds nothing up.
         """
         ...
 
@@ -215,8 +239,25 @@ class SleepStore(Protocol):
         totals: Mapping[str, int],
         error: str | None,
         now: datetime,
+        stop: Stop | None = None,
+        attempt: int | None = None,
     ) -> SleepRun:
-        """Writes how the run ended."""
+        """Writes how the run ended, once; of its jobs only ``attempt`` may where it is given."""
+        ...
+
+    def beat(self, tenant: TenantId, run: RunId, *, attempt: int, now: datetime) -> None:
+        """That the run's job lives. Raises Conflict when another has taken its place."""
+        ...
+
+    def spend(self, tenant: TenantId, run: RunId, *, tokens: int) -> int:
+        """Adds tokens to what the run has used; the sum."""
+        ...
+
+    def take_over(self, *, silent_since: datetime, now: datetime) -> list[SleepRun]:
+        """Running runs whose job fell silent, each the caller's from now on, as one attempt more.
+
+        Of several callers one gets a run.
+        """
         ...
 
     def run(self, tenant: TenantId, run: RunId) -> SleepRun:
@@ -227,12 +268,23 @@ class SleepStore(Protocol):
         """Runs, newest first."""
         ...
 
-    def due(self, tenant: TenantId, *, collection: str | None = None) -> list[DueCollection]:
-        """Collections with entries new since their last completed run, or unfinished decisions."""
+    def due(
+        self,
+        tenant: TenantId,
+        *,
+        collection: str | None = None,
+        is_full: bool = False,
+        but_of: RunId | None = None,
+    ) -> list[DueCollection]:
+        """Collections with entries new since their last completed run, or unfinished decisions.
+
+        All that hold an entry where the run is a full one. Those that the run ``but_of`` has
+        recorded already are left to the next one.
+        """
         ...
 
-    def snapshot(self, scope: Scope, *, model: str) -> Snapshot:
-        """The collection's current entries in their order with vectors, as of one instant."""
+    def snapshot(self, scope: Scope, *, model: str, only: EntryFilter = ...) -> Snapshot:
+        """The current entries that the filter lets through, in their order, as of one instant."""
         ...
 
     def record(
@@ -250,7 +302,15 @@ class SleepStore(Protocol):
 
         Skipped, with the reason, where the target or a used candidate is not in the version of
         the snapshot or not current. All in one transaction with the collection's mark that this
-        run has seen it up to ``through``. A repeated item returns its first row unchanged.
+        run has seen it up to ``through``. A run records a collection once: repeated, it returns the
+        rows that are there and changes nothing.
+        """
+        ...
+
+    def counts(self, tenant: TenantId, run: RunId) -> dict[str, int]:
+        """The targets in the run's ledger by what became of them, and how many collections.
+
+        Counts targets, update, delete, ignore, skipped, failed, absorbed and collections.
         """
         ...
 
@@ -271,9 +331,16 @@ class SleepStore(Protocol):
         ...
 
     def cache_decisions(
-        self, decisions: Mapping[str, Decision], *, scope: Scope, through: int, now: datetime
+        self,
+        decisions: Mapping[str, Decision],
+        *,
+        scope: Scope,
+        through: int,
+        now: datetime,
+        spent: Sequence[Spent] = (),
+        refused: Mapping[str, int] | None = None,
     ) -> None:
-        """Remembers replies; the first one stays.
+        """Remembers replies, the first one stays; adds what they took to the day's usage.
 
         None is kept where something of the collection was erased after its write counter stood at
         ``through``.

@@ -56,6 +56,11 @@ _STOP = frozenset(_STOP_WORDS.split())
 _STOP_HAN = frozenset(_STOP_HAN_WORDS.split())
 
 
+def is_function_word(word: str) -> bool:
+    """Whether a word in lower case says nothing alone, so that no search looks for it."""
+    return word in _STOP or word in _STOP_HAN
+
+
 def terms(text: str) -> list[str]:
     """The searchable terms of a text in order, repeats kept; empty for text without words.
 

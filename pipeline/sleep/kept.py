@@ -38,6 +38,7 @@ _ZH_NOT = re.compile(
     r"([一-鿿]{1,2})"
 )
 _REACH = 4
+_BEGINS = re.compile(r"(?:^|[.!?;:,。！？；：，]\s*)([A-Z][a-z]+)\b")
 
 
 def is_chinese(text: str) -> bool:
@@ -104,6 +105,18 @@ def lost(text: str, sources: Sequence[str]) -> list[str]:
         missing |= numbers(source) - numbers(text)
         missing |= {f"not {word}" for word in negations(source) if not _denies(text, word)}
     return sorted(missing)
+
+
+def invented(text: str, sources: Sequence[str]) -> list[str]:
+    """Names and numbers of ``text`` that no source has, sorted, none twice.
+
+    A capital that only begins a sentence makes no name.
+    """
+    lowered = "\n".join(sources).lower()
+    began = {match[1].lower() for match in _BEGINS.finditer(text)}
+    known = frozenset[str]().union(*(numbers(source) for source in sources))
+    made = {name for name in names(text) - began if name not in lowered}
+    return sorted(made | (numbers(text) - known))
 
 
 def _denies(text: str, word: str) -> bool:

@@ -93,6 +93,8 @@ def _best_of(vectors: Scores, rows: Indices, columns: Indices, top_k: int) -> _B
     if not len(rows):
         return best
     columns = columns[: int(np.searchsorted(columns, rows[-1]))]
+    if not len(columns):
+        return best
     queries = _rows_of(vectors, rows)
     for low in range(0, len(columns), _TILE):
         tile = columns[low : low + _TILE]

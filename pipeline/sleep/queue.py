@@ -61,6 +61,15 @@ def retried(pairs: Iterable[tuple[int, int]], vectors: Scores) -> Links:
     return Links(older=older, newer=newer, scores=np.round(cosines, 6).astype(np.float32))
 
 
+def without(found: Links, pairs: Iterable[tuple[int, int]]) -> Links:
+    """The links that are none of the (older, newer) pairs."""
+    taken = np.array([older << 32 | newer for older, newer in pairs], dtype=np.int64)
+    if not len(taken):
+        return found
+    left = ~np.isin(found.older << 32 | found.newer, taken)
+    return Links(older=found.older[left], newer=found.newer[left], scores=found.scores[left])
+
+
 def queue(parts: Sequence[Links]) -> list[Queued]:
     """Each target with its candidates: newest target first, most similar first, ties by age.
 

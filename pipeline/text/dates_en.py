@@ -204,7 +204,14 @@ def _ahead(place: Place) -> str | None:
     if not is_from_now and (_before(place, _DURATION) or _tense(place) == "past"):
         return None
     count = place.part("count")
+    if len(count) == len("1999") and count.isdigit() and _is_singular(place):
+        return None  # "in 1999 week" names a year
     return _span(place, place.part("unit"), _NUMBERS.get(count) or int(count))
+
+
+def _is_singular(place: Place) -> bool:
+    end = place.match.end("unit")
+    return place.match.string[end : end + 1] != "s"
 
 
 def _period(place: Place) -> str | None:

@@ -4,14 +4,18 @@ import math
 import re
 from collections.abc import Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
-import jieba
-import jieba.posseg
+if TYPE_CHECKING:
+    import jieba
+    import jieba.posseg
 
 
 @cache
-def chinese_words() -> jieba.Tokenizer:
+def chinese_words() -> "jieba.Tokenizer":
     """The tokenizer that cuts Chinese text into dictionary words; add no words to it."""
+    import jieba  # takes most of a second, which a command that reads no text should not
+
     tokenizer = jieba.Tokenizer()
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True
@@ -55,8 +59,10 @@ def _stops(run: str) -> list[int]:
     return stops
 
 
-def own_chinese_words() -> jieba.Tokenizer:
+def own_chinese_words() -> "jieba.Tokenizer":
     """A new tokenizer over a copy of the dictionary, to which words may be added."""
+    import jieba
+
     tokenizer = jieba.Tokenizer()
     tokenizer.FREQ, tokenizer.total = dict(chinese_words().FREQ), chinese_words().total
     tokenizer.initialized = True
@@ -64,8 +70,10 @@ def own_chinese_words() -> jieba.Tokenizer:
 
 
 @cache
-def chinese_tags() -> jieba.posseg.POSTokenizer:
+def chinese_tags() -> "jieba.posseg.POSTokenizer":
     """The same words with their part of speech (nr person, ns place, nt organisation, v verb)."""
+    import jieba.posseg
+
     return jieba.posseg.POSTokenizer(chinese_words())
 
 

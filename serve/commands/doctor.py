@@ -20,7 +20,6 @@ from serve.commands.checks import (
 from serve.commands.screen import JsonOption, Screen, table
 from serve.local.home import Home, current_home, models_dir
 from serve.local.shipped import shipped
-from serve.settings import load
 
 
 def register(app: typer.Typer) -> None:
@@ -64,6 +63,7 @@ def _checks(
 
 def _model_checks(home: Home, config: Path, say: Callable[[str], None]) -> Iterator[Check]:
     from serve.loading import load_attention, load_compressor, load_embedder
+    from serve.settings import load
 
     folder = models_dir()
     try:

@@ -1,4 +1,7 @@
-"""``ingest``: a file of conversations into memory, checked whole before anything is sent."""
+"""``ingest``: a file of conversations into memory, checked whole before anything is sent.
+
+``flush`` and ``end`` say that what was sent is not to wait for more.
+"""
 
 import contextlib
 import time
@@ -47,8 +50,10 @@ class Ingested:
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Add the commands."""
     app.command()(ingest)
+    app.command()(flush)
+    app.command()(end)
 
 
 def ingest(
@@ -81,6 +86,39 @@ def ingest(
         )
         return
     _show(screen, done)
+
+
+def flush(
+    collection: Annotated[str, typer.Argument(help="The collection.")],
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Return when everything is searchable.")
+    ] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Extract what a collection still holds in its buffers, now."""
+    screen, name = Screen(as_json=as_json), named("collection", collection)
+    with connect() as client, screen.working(f"flushing {name}"):
+        found = client.flush(name, wait=wait)
+    if as_json:
+        screen.document({"collection": name, **found})
+        return
+    state = {True: "searchable", False: "not yet extracted: see `slowwave status`", None: "asked"}
+    screen.out.print(f"up to message {found['through']}: {state[found['searchable']]}")
+
+
+def end(
+    collection: Annotated[str, typer.Argument(help="The collection.")],
+    conversation: Annotated[str, typer.Argument(help="The conversation that is over.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Say that a conversation is over: it is cut into segments without waiting for more."""
+    screen = Screen(as_json=as_json)
+    with connect() as client:
+        found = client.end(named("collection", collection), named("conversation", conversation))
+    if as_json:
+        screen.document({"collection": collection, **found})
+        return
+    screen.out.print(f"ended with message {found['through']}")
 
 
 def read_threads(file: Path, form: Form, *, collection: str | None) -> list[Thread]:

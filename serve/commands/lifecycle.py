@@ -1,6 +1,7 @@
 """``up``, ``down``, ``status`` and ``version``: the local service as a whole."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +23,6 @@ from serve.replies import Collection
 from serve.version import VERSION
 
 _NO_SCOPE = 403
-_NOTE = "extraction and sleep decisions are baselines without a language model"
 
 _ANEW = "was damaged and is made anew from the record store; the old one is kept as {kept}"
 
@@ -52,7 +52,7 @@ def up(
     if as_json:
         screen.document({**asdict(started.service), "started": started.is_new})
         return
-    _show_started(screen, started)
+    _show_started(screen, started, plan.notes)
     for kept in folders_set_aside(home.index_folder):
         screen.out.print(f"  index          {_ANEW.format(kept=escape(str(kept)))}")
 
@@ -101,7 +101,7 @@ def version(as_json: JsonOption = False) -> None:
     screen.out.print(VERSION)
 
 
-def _show_started(screen: Screen, started: Started) -> None:
+def _show_started(screen: Screen, started: Started, notes: Sequence[str]) -> None:
     service = started.service
     if started.ended_remains:
         screen.out.print(f"Ended {started.ended_remains} processes that a killed service had left.")
@@ -110,9 +110,9 @@ def _show_started(screen: Screen, started: Started) -> None:
     screen.out.print(f"  API docs       {service.url}/docs")
     screen.out.print(f"  Ray dashboard  {service.dashboard}  (token: {escape(service.token_file)})")
     screen.out.print(f"  settings       {escape(service.config)}")
-    if started.is_new:
-        screen.out.print(f"  note           {_NOTE}", style="dim")
-    else:
+    for note in notes if started.is_new else ():
+        screen.out.print(f"  note           {escape(note)}", style="dim")
+    if not started.is_new:
         screen.out.print("  `slowwave down` first to start with other settings", style="dim")
 
 
@@ -150,7 +150,8 @@ def _collections_table(collections: list[Collection]) -> object:
 
 
 def _reports_table(reports: list[Report]) -> object:
-    columns = ("tenant", "accepted", "pending", "oldest", "extracted", "quarantined", "dropped")
+    counts = ("accepted", "pending", "oldest", "extracted", "quarantined", "dropped")
+    columns = ("tenant", *counts, "calls", "tokens")
     rows = [
         (
             each["tenant"],
@@ -160,8 +161,18 @@ def _reports_table(reports: list[Report]) -> object:
             each["extracted"],
             each["quarantined"],
             each["dropped"],
+            each["usage"]["calls"],
+            each["usage"]["tokens_in"] + each["usage"]["tokens_out"],
         )
         for each in reports
     ]
     failed = [f"{n} x {reason}" for each in reports for reason, n in each["failures"].items()]
-    return table("in quarantine: " + "; ".join(failed) if failed else "", columns, rows)
+    whole = [f"{n} x {reason}" for each in reports for reason, n in each["fallbacks"].items()]
+    waits = [f"{n} x {reason}" for each in reports for reason, n in each["retrying"].items()]
+    notes = [
+        ("in quarantine", failed),
+        ("not compressed", whole),
+        ("collections that wait to be tried again", waits),
+    ]
+    told = [f"{what}: {'; '.join(why)}" for what, why in notes if why]
+    return table("\n".join(told), columns, rows)

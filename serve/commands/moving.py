@@ -30,7 +30,7 @@ def export_collection(
 ) -> None:
     """Write a collection as lines of JSON, with its vectors and its whole history."""
     name = named("collection", collection)
-    with connect() as client, _written(output) as file:
+    with connect() as client, written(output) as file:
         for piece in LifecycleClient(client).export(name):
             file.write(piece)
 
@@ -59,7 +59,7 @@ def import_collection(
 
 
 @contextmanager
-def _written(output: Path | None) -> Iterator[BinaryIO]:
+def written(output: Path | None) -> Iterator[BinaryIO]:
     """The file to write to; a file appears under its name only once it is whole."""
     if output is None:
         yield (sys.__stdout__ or sys.stdout).buffer

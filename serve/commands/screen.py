@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
@@ -16,6 +17,10 @@ from rich.table import Table
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
+]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", help="The settings to measure; default: configs/local.yaml."),
 ]
 _FILE_WIDTH = 160
 _MOVING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")

@@ -18,7 +18,7 @@ _Place: TypeAlias = tuple[str | None, str]
 EXPECTED = "a message a line, with role and content"
 
 _HEADING = frozenset({"collection", "conversation", "zone"})
-_MESSAGE = _HEADING | {"role", "speaker", "content", "said_at", "message_id", "metadata"}
+_MESSAGE = _HEADING | {"role", "speaker", "content", "caption", "said_at", "message_id", "metadata"}
 
 
 def is_row(value: Mapping[str, Json]) -> bool:
@@ -59,10 +59,11 @@ def _message(row: Source, zone: str | None) -> dict[str, Json]:
     unknown = sorted(set(row.fields()) - _MESSAGE)
     if unknown:
         row.refuse(f"no other fields than {', '.join(sorted(_MESSAGE))}")
-    metadata = row.get("metadata")
+    metadata, caption = row.get("metadata"), row.get("caption").name()
     return body(
         row.get("role").text(),
-        row.get("content").text(),
+        row.get("content").text() if caption is None else row.get("content").name() or "",
+        caption=caption,
         speaker=row.get("speaker").name(),
         said_at=row.get("said_at").time(),
         message_id=row.get("message_id").name(),

@@ -5,12 +5,16 @@ from fastapi import FastAPI
 from pipeline.settings import LimitSettings
 from serve.ingress import errors
 from serve.ingress.access import Caller, bearer
-from serve.ingress.collections import message_routes, recall_routes
+from serve.ingress.collection_settings import settings_routes
+from serve.ingress.collections import collection_routes, message_routes, recall_routes
 from serve.ingress.entries import entry_routes
 from serve.ingress.lifecycle import lifecycle_routes
 from serve.ingress.limits import Doorway, Room
 from serve.ingress.operations import ingest_routes, quarantine_routes, tenant_routes
+from serve.ingress.scratchpad import forgetting_routes, scratchpad_routes
 from serve.ingress.sleep import sleep_routes
+from serve.ingress.sleep_schedule import schedule_routes
+from serve.ingress.usage import usage_routes
 from serve.ingress.views import HealthOut
 from serve.lifecycle import Lifecycle
 from serve.service import Memory
@@ -37,12 +41,18 @@ def build_api(
     )
     errors.install(api)
     caller = Caller(memory.gate)
+    api.include_router(collection_routes(memory, caller))
+    api.include_router(settings_routes(memory.settings, caller))
     api.include_router(message_routes(memory, limits, caller))
     api.include_router(recall_routes(memory, caller))
     api.include_router(entry_routes(memory, caller))
+    api.include_router(scratchpad_routes(memory, memory.scratchpads, caller))
+    api.include_router(forgetting_routes(memory, memory.scratchpads, caller))
     api.include_router(sleep_routes(memory, sleep, caller))
+    api.include_router(schedule_routes(sleep, caller))
     api.include_router(ingest_routes(memory.operations, caller))
     api.include_router(quarantine_routes(memory.operations, caller))
+    api.include_router(usage_routes(memory.operations, caller))
     api.include_router(tenant_routes(memory.operations, caller))
     api.include_router(lifecycle_routes(lifecycle, caller))
     _health(api, memory)

@@ -54,16 +54,31 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class ImageIn(Body):
+    """An image of a message: its ``https:`` or ``data:`` address, and its caption if there is one.
+
+    Only the caption is kept, behind the message's words.
+    """
+
+    url: Annotated[Text, Field(min_length=1)]
+    caption: Annotated[Text, Field(min_length=1, max_length=5_000)] | None = None
+
+
 class MessageIn(Body):
-    """One message as a caller sends it; ``said_at`` takes the forms of the user guide."""
+    """One message as a caller sends it; ``said_at`` takes the forms of the user guide.
+
+    An image enters by its ``caption``; then ``content`` may be empty.
+    """
 
     role: str
     content: str
+    caption: Text | None = None
     speaker: Annotated[Text, Field(max_length=MOST_CHARS)] | None = None
     said_at: Time = None
     zone: Annotated[Text, Field(max_length=64)] | None = None
     message_id: Name | None = None
     metadata: Metadata = Field(default_factory=dict)
+    images: Annotated[list[ImageIn], Field(max_length=8)] = Field(default_factory=list)
 
 
 class MessagesIn(Body):
@@ -105,11 +120,3 @@ class EntryPatch(Body):
     text: Annotated[Text, Field(min_length=1, max_length=20_000)] | None = None
     status: Status | None = None
     metadata: Metadata | None = None
-
-
-class SleepIn(Body):
-    """A sleep run over what is due."""
-
-    dry_run: bool = False
-    collection: PathName | None = None
-    wait: bool = False

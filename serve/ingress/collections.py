@@ -3,13 +3,14 @@
 import json
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Query
+from fastapi import APIRouter, Depends, Header, Path, Query
 
-from pipeline.awake.normalise import RawMessage
+from pipeline.awake.normalise import RawImage, RawMessage
 from pipeline.entries import Status
 from pipeline.errors import InputError, TooLarge
 from pipeline.ids import digest
 from pipeline.messages import Scope
+from pipeline.names import path_name
 from pipeline.recall.rank import Ranked
 from pipeline.settings import LimitSettings
 from serve.ingress.access import Caller
@@ -23,11 +24,11 @@ from serve.ingress.bodies import (
     Text,
 )
 from serve.ingress.views import (
-    AcceptedOut,
     AcceptOut,
     CollectionOut,
     CollectionsOut,
     ContextOut,
+    EndOut,
     EntriesOut,
     EntryOut,
     ExplainOut,
@@ -51,10 +52,12 @@ def raw(message: MessageIn, index: int) -> RawMessage:
         role=message.role,
         speaker=message.speaker,
         content=message.content,
+        caption=message.caption,
         said_at=message.said_at,
         zone=message.zone,
         message_id=message.message_id,
         metadata=message.metadata,
+        images=tuple(RawImage(url=each.url, caption=each.caption) for each in message.images),
     )
 
 
@@ -66,9 +69,10 @@ def check_size(body: MessagesIn, limits: LimitSettings) -> None:
             field="messages",
         )
     for index, message in enumerate(body.messages):
-        if len(message.content) > limits.message_chars:
+        chars = len(message.content) + len(message.caption or "")
+        if chars > limits.message_chars:
             raise TooLarge(
-                f"expected at most {limits.message_chars} characters, got {len(message.content)}",
+                f"expected at most {limits.message_chars} characters, got {chars}",
                 field=f"messages[{index}].content",
             )
 
@@ -78,15 +82,8 @@ def _digest(body: MessagesIn) -> str:
 
 
 def message_routes(memory: Memory, limits: LimitSettings, caller: Caller) -> APIRouter:
-    """Messages in, and how far they are."""
+    """Messages in."""
     routes = APIRouter(prefix="/v1/collections", tags=["messages"])
-
-    @routes.get("")
-    async def list_collections(
-        tenant: Annotated[str, Depends(caller.tenant)],
-    ) -> CollectionsOut:
-        infos = await memory.collections(caller.known(tenant))
-        return CollectionsOut(collections=[CollectionOut.of(info) for info in infos])
 
     @routes.post("/{collection}/messages", status_code=202)
     async def post_messages(
@@ -97,6 +94,8 @@ def message_routes(memory: Memory, limits: LimitSettings, caller: Caller) -> API
         check_size(body, limits)
         if idempotency_key == "":
             raise InputError("expected a key, got an empty one", field="Idempotency-Key")
+        if body.wait:
+            await memory.settings.must_flush(scope)
         accepted = await memory.accept(
             scope,
             [raw(message, index) for index, message in enumerate(body.messages)],
@@ -111,14 +110,7 @@ def message_routes(memory: Memory, limits: LimitSettings, caller: Caller) -> API
             searchable = await memory.wait_extracted(
                 scope, [message.id for message in accepted], timeout_s=WAIT_S
             )
-        return AcceptOut(
-            sequences=[message.sequence for message in accepted],
-            messages=[
-                AcceptedOut(id=each.id, message_id=each.external_id, sequence=each.sequence)
-                for each in accepted
-            ],
-            searchable=searchable,
-        )
+        return AcceptOut.of(accepted, searchable=searchable)
 
     @routes.post("/{collection}/flush", status_code=202)
     async def flush(
@@ -130,6 +122,28 @@ def message_routes(memory: Memory, limits: LimitSettings, caller: Caller) -> API
         if body is not None and body.wait:
             searchable = await memory.wait_flushed(scope, through, timeout_s=WAIT_S)
         return FlushOut(through=through, searchable=searchable)
+
+    @routes.post("/{collection}/conversations/{name:path}/end", status_code=202)
+    async def end(
+        name: Annotated[Text, Path(min_length=1, max_length=500)],
+        scope: Annotated[Scope, Depends(caller.scope)],
+    ) -> EndOut:
+        named = path_name(name, field="conversation")
+        return EndOut(conversation=named, through=await memory.end(scope, named))
+
+    return routes
+
+
+def collection_routes(memory: Memory, caller: Caller) -> APIRouter:
+    """Collections, their messages and segments, and how far they are."""
+    routes = APIRouter(prefix="/v1/collections", tags=["messages"])
+
+    @routes.get("")
+    async def list_collections(
+        tenant: Annotated[str, Depends(caller.tenant)],
+    ) -> CollectionsOut:
+        infos = await memory.collections(caller.known(tenant))
+        return CollectionsOut(collections=[CollectionOut.of(info) for info in infos])
 
     @routes.get("/{collection}")
     async def get_collection(

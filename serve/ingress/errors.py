@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from pipeline.errors import LimitError, SlowwaveError, StoreError
+from pipeline.refusals import place_of, reason
 
 log = logging.getLogger("slowwave.ingress")
 
@@ -121,9 +122,16 @@ async def on_invalid_request(request: Request, error: Exception) -> JSONResponse
     first = error.errors()[0]
     field = _field(first["loc"])
     if first["type"] == "json_invalid":
-        reason = f"the body is not JSON: {first['ctx']['error']}"
-        return _reply(422, "InputError", reason, field="body")
-    return _reply(422, "InputError", f"{field or 'body'}: {first['msg']}", field=field or "body")
+        told = f"the body is not JSON: {first['ctx']['error']}"
+        return _reply(422, "InputError", told, field="body")
+    told = reason(first, _body_of(request), of=place_of(first)[1:])
+    return _reply(422, "InputError", f"{field or 'body'}: {told}", field=field or "body")
+
+
+def _body_of(request: Request) -> object:
+    """What the route reads its body as; None where it reads none."""
+    field = getattr(request.scope.get("route"), "body_field", None)
+    return None if field is None else field.field_info.annotation
 
 
 async def on_http_error(request: Request, error: Exception) -> JSONResponse:

@@ -1,6 +1,6 @@
 """Routes beside remembering: tenants and keys, how far ingestion is, and quarantine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Self
 
@@ -19,6 +19,7 @@ from pipeline.tenancy import (
     Quotas,
     TenantInfo,
 )
+from pipeline.usage import Usage, total
 from serve.gate import Identity
 from serve.ingress.access import Caller
 from serve.ingress.bodies import Body, Id, Name, Text
@@ -148,7 +149,12 @@ class CreatedOut(View):
 
 
 class ReportOut(View):
-    """How far a tenant's messages are; ``failures`` are those in quarantine by reason."""
+    """How far a tenant's messages are; ``failures`` are those in quarantine by reason.
+
+    ``fallbacks`` are those whose compression failed, by reason; they are kept whole. ``retrying``
+    counts by reason the collections that wait for an endpoint; ``usage`` is the sum of all model
+    calls made for the tenant.
+    """
 
     tenant: str
     accepted: int
@@ -158,9 +164,12 @@ class ReportOut(View):
     quarantined: int
     dropped: int
     failures: dict[str, int]
+    fallbacks: dict[str, int]
+    retrying: dict[str, int]
+    usage: dict[str, int]
 
     @classmethod
-    def of(cls, report: IngestReport, age_s: float | None) -> Self:
+    def of(cls, report: IngestReport, age_s: float | None, usage: Sequence[Usage]) -> Self:
         """The report's view."""
         return cls(
             tenant=report.tenant,
@@ -171,6 +180,9 @@ class ReportOut(View):
             quarantined=report.quarantined,
             dropped=report.dropped,
             failures=dict(report.failures),
+            fallbacks=dict(report.fallbacks),
+            retrying=dict(report.retrying),
+            usage=total(each for each in usage if each.tenant == report.tenant),
         )
 
 
@@ -181,12 +193,16 @@ class IngestOut(View):
 
 
 class QuarantineItemOut(View):
-    """A message in quarantine, or one that was: ``state`` is held, retried or dropped."""
+    """A message in quarantine, or one that was: ``state`` is held, retried or dropped.
+
+    ``raw`` is the beginning of a model's reply that could not be used.
+    """
 
     collection: str
     message: MessageOut
     state: str
     reason: str
+    raw: str | None
     quarantined_at: Instant
     settled_at: Instant | None
     settled_by: str | None
@@ -200,6 +216,7 @@ class QuarantineItemOut(View):
             message=MessageOut.of(item.message),
             state=item.state.value,
             reason=item.reason,
+            raw=item.raw,
             quarantined_at=item.quarantined_at,
             settled_at=settled_at,
             settled_by=item.settled_by,
@@ -280,7 +297,10 @@ def ingest_routes(operations: Operations, caller: Caller) -> APIRouter:
         reports = await operations.reports(only)
         if only is not None and not reports:
             raise NotFound(f"no tenant {only!r}", field="tenant")
-        return IngestOut(tenants=[ReportOut.of(each, operations.age_s(each)) for each in reports])
+        usage = await operations.usage(only)
+        return IngestOut(
+            tenants=[ReportOut.of(each, operations.age_s(each), usage) for each in reports]
+        )
 
     return routes
 

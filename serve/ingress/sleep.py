@@ -1,16 +1,28 @@
 """Routes of sleep runs: start, watch, take back, repeat."""
 
-from typing import Annotated
+import asyncio
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import IO, Annotated
 
 from fastapi import APIRouter, Depends, Query
+from fastapi.responses import StreamingResponse
 
+from actors.ledger_parquet import Texts, write_ledger
 from pipeline.ids import RunId
 from pipeline.messages import Scope
+from pipeline.sleep.tending import Change
+from pipeline.state import LedgerRow
 from serve.ingress.access import Caller
-from serve.ingress.bodies import Id, SleepIn
+from serve.ingress.bodies import Id
+from serve.ingress.sleep_bodies import SleepIn
 from serve.ingress.sleep_views import DecisionOut, DecisionsOut, RunOut, RunsOut, UndoneOut, UndoOut
 from serve.service import Memory
 from serve.sleeping import Sleep
+
+PARQUET = "application/vnd.apache.parquet"
+_IN_MEMORY = 8 << 20
+_PIECE = 64 << 10
 
 
 def sleep_routes(memory: Memory, sleep: Sleep, caller: Caller) -> APIRouter:
@@ -25,13 +37,7 @@ def sleep_routes(memory: Memory, sleep: Sleep, caller: Caller) -> APIRouter:
         known = caller.known(tenant)
         if asked.collection is not None:
             await memory.collection(Scope(tenant=known, collection=asked.collection))
-        run = await sleep.start(
-            known,
-            dry_run=asked.dry_run,
-            collection=asked.collection,
-            wait=asked.wait,
-        )
-        return RunOut.of(run)
+        return RunOut.of(await sleep.start(known, asked.asked, wait=asked.wait))
 
     @routes.get("")
     async def list_runs(
@@ -54,6 +60,18 @@ def sleep_routes(memory: Memory, sleep: Sleep, caller: Caller) -> APIRouter:
         texts = await memory.candidate_texts(known, rows)
         return DecisionsOut(decisions=[DecisionOut.of(row, texts) for row in rows])
 
+    @routes.get("/{run}/ledger", response_class=StreamingResponse)
+    async def get_ledger(
+        run: Id, tenant: Annotated[str, Depends(caller.tenant)]
+    ) -> StreamingResponse:
+        known = caller.known(tenant)
+        rows = await sleep.decisions(known, RunId(run))
+        texts = await memory.candidate_texts(known, rows)
+        changes = await memory.scratchpads.changes(known, RunId(run))
+        changed = await memory.scratchpads.changed_texts(known, RunId(run))
+        file = await asyncio.to_thread(_parquet, rows, texts, changes, changed)
+        return StreamingResponse(_pieces(file), media_type=PARQUET)
+
     @routes.post("/{run}/undo")
     async def undo(run: Id, tenant: Annotated[str, Depends(caller.tenant)]) -> UndoneOut:
         items = await sleep.undo(caller.known(tenant), RunId(run))
@@ -65,3 +83,19 @@ def sleep_routes(memory: Memory, sleep: Sleep, caller: Caller) -> APIRouter:
         return UndoneOut(items=[UndoOut.of(item) for item in items])
 
     return routes
+
+
+def _parquet(
+    rows: Sequence[LedgerRow], texts: Texts, changes: Sequence[Change], changed: Texts
+) -> IO[bytes]:
+    """The ledger as a file without a name: nothing of it is left once it is sent."""
+    file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  (sent, then closed)
+    write_ledger(rows, file, texts=texts, changes=changes, changed_texts=changed)
+    file.seek(0)
+    return file
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while piece := file.read(_PIECE):
+            yield piece

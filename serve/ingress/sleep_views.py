@@ -8,7 +8,7 @@ from serve.ingress.views import Instant, View
 
 
 class RunOut(View):
-    """A sleep run and how it stands."""
+    """A sleep run and how it stands; ``stop`` says why it ended before it was through."""
 
     id: str
     status: str
@@ -19,6 +19,12 @@ class RunOut(View):
     totals: dict[str, int]
     error: str | None
     undone: bool
+    trigger: str
+    deadline: Instant | None
+    max_tokens: int | None
+    tokens: int
+    attempt: int
+    stop: str | None
 
     @classmethod
     def of(cls, run: SleepRun) -> Self:
@@ -33,6 +39,12 @@ class RunOut(View):
             totals=dict(run.totals),
             error=run.error,
             undone=run.undone,
+            trigger=run.trigger.value,
+            deadline=run.deadline,
+            max_tokens=run.max_tokens,
+            tokens=run.tokens,
+            attempt=run.attempt,
+            stop=None if run.stop is None else run.stop.value,
         )
 
 
@@ -64,6 +76,7 @@ class DecisionOut(View):
     text_before: str
     text_after: str | None
     candidates: list[CandidateOut]
+    absorbed: list[str]
     decider: str
     decided_at: Instant
 
@@ -89,6 +102,7 @@ class DecisionOut(View):
                 )
                 for each in row.candidates
             ],
+            absorbed=list(row.absorbed),
             decider=row.decider,
             decided_at=row.decided_at,
         )
@@ -101,8 +115,13 @@ class DecisionsOut(View):
 
 
 class UndoOut(View):
-    """What undo or redo did with one entry; ``refused`` says why it did not."""
+    """What undo or redo did with one entry; ``refused`` says why it did not.
 
+    ``kind`` is decision, archive, merge, item or shorten; ``entry`` is an item's id in the last
+    two.
+    """
+
+    kind: str
     entry: str
     done: bool
     refused: str | None
@@ -110,7 +129,7 @@ class UndoOut(View):
     @classmethod
     def of(cls, item: UndoItem) -> Self:
         """The item's view."""
-        return cls(entry=item.entry, done=item.done, refused=item.refused)
+        return cls(kind=item.kind, entry=item.entry, done=item.done, refused=item.refused)
 
 
 class UndoneOut(View):

@@ -1,6 +1,6 @@
 """Values as JSON: one model per value, the same in every route; times are RFC 3339 in UTC."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Self, cast
 
@@ -89,12 +89,31 @@ class AcceptOut(View):
     messages: list[AcceptedOut]
     searchable: bool | None = None
 
+    @classmethod
+    def of(cls, accepted: Sequence[Message], *, searchable: bool | None) -> Self:
+        """The view of the messages in their order."""
+        return cls(
+            sequences=[message.sequence for message in accepted],
+            messages=[
+                AcceptedOut(id=each.id, message_id=each.external_id, sequence=each.sequence)
+                for each in accepted
+            ],
+            searchable=searchable,
+        )
+
 
 class FlushOut(View):
     """The sequence up to which everything is asked to be extracted."""
 
     through: int
     searchable: bool | None = None
+
+
+class EndOut(View):
+    """A conversation that ended, and the sequence of its last message."""
+
+    conversation: str
+    through: int
 
 
 class SegmentOut(View):

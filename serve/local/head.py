@@ -102,6 +102,9 @@ def _ray_variables(home: Home) -> dict[str, str]:
         "RAY_USAGE_STATS_ENABLED": "0",
         # Makes Ray keep to 127.0.0.1, on Linux too.
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+        # Serve's defaults of a tenth of a second keep a small machine busy while nothing happens.
+        "RAY_SERVE_CONTROL_LOOP_INTERVAL_S": "0.5",
+        "RAY_SERVE_METRICS_EXPORT_INTERVAL_MS": "1000",
     }
 
 

@@ -26,7 +26,10 @@ from serve.local.record import Service
 Say = Callable[[str], None]
 
 DEPLOYER = "serve.deploy"
-_READY_TIMEOUT_S = 300.0
+READY_S = 300.0
+ENGINE_READY_S = 1_800.0
+"""How long a language model may take to load, and to be fetched the first time."""
+
 _RECOVERY_S = 60.0
 _PROBE_S = 5.0
 # Ray gives its node 30 s to start. A port that was free can be taken before it is bound.
@@ -46,14 +49,17 @@ class Started:
 class Plan:
     """What to start: the settings file, the prepared models, the API's port, the deployer.
 
-    The deployer is a module run as ``python -m MODULE CONFIG --home HOME --models-dir DIR --port
-    PORT``, which ends when it has deployed.
+    ``ready_s`` is how long it may take until everything answers, ``notes`` what whoever starts it
+    should know. The deployer is a module run as ``python -m MODULE CONFIG --home HOME --models-dir
+    DIR --port PORT``, which ends when it has deployed.
     """
 
     config: Path
     models_dir: Path
     port: int | None = None
     deployer: str = DEPLOYER
+    ready_s: float = READY_S
+    notes: tuple[str, ...] = ()
 
 
 def up(home: Home, plan: Plan, *, say: Say) -> Started:
@@ -181,13 +187,13 @@ def _wanted_port(home: Home, plan: Plan) -> int | None:
 def _deploy(home: Home, plan: Plan, *, url: str, port: int, env: dict[str, str]) -> None:
     log = home.logs / "deploy.log"
     deployer = spawn(_deploy_command(home, plan, port), env=env, log=log, cwd=home.path)
-    deadline = time.monotonic() + _READY_TIMEOUT_S
+    deadline = time.monotonic() + plan.ready_s
     while not (deployer.poll() == 0 and is_ready(url)):
         if deployer.poll() not in (None, 0):
             raise SlowwaveError(f"the service did not start. Last lines of {log}:\n{tail(log)}")
         if time.monotonic() > deadline:
             raise SlowwaveError(
-                f"the service was not ready after {_READY_TIMEOUT_S:.0f} s ({log}):\n{tail(log)}"
+                f"the service was not ready after {plan.ready_s:.0f} s ({log}):\n{tail(log)}"
             )
         time.sleep(0.3)
 

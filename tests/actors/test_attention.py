@@ -1,11 +1,15 @@
 """Attention between turns: free of distance, robust to long and empty windows."""
 
+import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from transformers import AutoModel, AutoTokenizer
 
 from actors.attention import EncoderAttention, profile
+from pipeline.awake.segment import Rule, Signals, boundaries
 from pipeline.errors import ConfigError
 
 
@@ -83,6 +87,32 @@ def test_masked_tokens_count_for_nothing() -> None:
     values = profile(even, np.array([-1, 0, 0, 1, 1, -1]), count=2)
 
     np.testing.assert_allclose(values, 1.0)
+
+
+def test_boundaries_are_those_of_attention_that_is_forced_to_be_eager(
+    tiny_encoder: str, attention: EncoderAttention
+) -> None:
+    turns = ["red apples", "green pears", "the train", "我喜欢猫", "a bus", "again a train"]
+    reader = AutoTokenizer.from_pretrained(tiny_encoder)
+    forced = AutoModel.from_pretrained(tiny_encoder, attn_implementation="eager").eval()
+    pieces = [reader(turn, add_special_tokens=False)["input_ids"] for turn in turns]
+    ids = [reader.cls_token_id, *itertools.chain.from_iterable(pieces), reader.sep_token_id]
+    given = forced(torch.tensor([ids]), output_attentions=True).attentions
+    lower = torch.stack(given[: len(given) // 2]).mean((0, 2))[0].detach().numpy()
+    owner = np.full(len(ids), -1)
+    owner[1:-1] = np.repeat(np.arange(len(turns)), [len(piece) for piece in pieces])
+    marks = [i for i, token in enumerate(reader.convert_ids_to_tokens(ids)) if token == "Ġ"]
+    owner[marks] = -1
+
+    expected = profile(lower, owner, count=len(turns))
+    [found] = attention.profiles([turns])
+
+    assert found is not None
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    vectors = np.eye(len(turns), dtype=np.float32)
+    assert boundaries(Signals(vectors=vectors, attention=found), rule=Rule.ATTENTION) == boundaries(
+        Signals(vectors=vectors, attention=expected), rule=Rule.ATTENTION
+    )
 
 
 def test_a_folder_without_a_model_is_refused_by_name(tmp_path: Path) -> None:

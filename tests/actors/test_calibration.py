@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from actors.calibration import calibrate, thresholds
+from actors.calibration import calibrate, min_shift, thresholds
 from actors.fakes import FakeEmbedder
 from actors.models import E5_SMALL, MINILM
+from pipeline.awake.segment import TYPICAL_SHIFT
 from pipeline.errors import ConfigError, InputError
 
 TURNS = [f"{word} {thing} we saw there" for word in ("red", "old") for thing in "abcdefghijkl"]
@@ -29,6 +30,12 @@ def test_thresholds_of_a_model_come_from_its_own_cosines() -> None:
     found = calibrate(FakeEmbedder(), TURNS)
 
     assert -1 < found.max_similarity < found.min_similarity <= 1
+    assert found.min_shift < TYPICAL_SHIFT
+
+
+def test_an_unknown_model_has_the_typical_shift() -> None:
+    assert min_shift("BAAI/bge-m3") == TYPICAL_SHIFT
+    assert min_shift(E5_SMALL.name) == thresholds(E5_SMALL.name).min_shift
 
 
 def test_too_few_turns_are_refused() -> None:

@@ -42,7 +42,7 @@ def test_attention_follows_shared_words() -> None:
     [profile] = FakeAttention().profiles([["red cats", "red cats", "blue trains"]])
 
     assert profile is not None
-    assert profile.tolist() == [0.0, 1.0, 0.0]
+    assert profile.tolist() == [0.0, 2.0, 0.0]
 
 
 def test_attention_can_be_absent() -> None:

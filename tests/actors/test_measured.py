@@ -10,7 +10,8 @@ import pytest
 
 from actors.calibration import thresholds
 from actors.embedder import SentenceEmbedder
-from pipeline.awake.segment import boundaries
+from pipeline.awake.cues import leanings
+from pipeline.awake.segment import Signals, boundaries
 
 DATA = os.environ.get("SLOWWAVE_TEST_DATA")
 NEEDS_DATA = pytest.mark.skipif(not DATA, reason="SLOWWAVE_TEST_DATA names no folder")
@@ -41,7 +42,8 @@ def test_boundaries_agree_with_labelled_topics(
 
     for turns, topics in dialogues():
         vectors = embedder.embed(turns, purpose="topic")
-        found = set(boundaries(None, vectors, max_similarity=thresholds(model).max_similarity))
+        signals = Signals(vectors=vectors, leanings=leanings(turns))
+        found = set(boundaries(signals, min_shift=thresholds(model).min_shift))
         right, cut, labelled = right + len(found & topics), cut + len(found), labelled + len(topics)
 
     assert 2 * right / (cut + labelled) > 0.5

@@ -90,6 +90,7 @@ class Driver:
     in_flight: int = 0
     _begun: int = 0
     _allowed: int = 0
+    _is_over: bool = False
     _turn: threading.Condition = field(default_factory=threading.Condition)
 
     @property
@@ -101,6 +102,13 @@ class Driver:
         """Lets requests begin until ``share`` of all, in 0..1, have begun."""
         with self._turn:
             self._allowed = max(self._allowed, round(share * self.requests))
+            self._turn.notify_all()
+
+    def give_up(self) -> None:
+        """Ends what is under way: nobody will answer any more."""
+        with self._turn:
+            self._is_over = True
+            self._allowed = self.requests
             self._turn.notify_all()
 
     def run(self, *, threads: int = 16) -> None:
@@ -132,6 +140,7 @@ class Driver:
             reply = self._post(http, key, body)
             if isinstance(reply, list):
                 return reply
+            assert not self._is_over, f"given up at {key}: {reply}"
             with self._turn:
                 self.refused[reply] = self.refused.get(reply, 0) + 1
             time.sleep(self.pause_s)

@@ -105,6 +105,29 @@ def stand_ins(*, workers: int = 1, marks: Path | None = None) -> dict[str, Any]:
     }
 
 
+def asking_chat(url: str) -> dict[str, Any]:
+    """Stand-ins, but for statements a chat model at an endpoint that is given up on soon.
+
+    Nothing is compressed: a statement is what was said, word for word.
+    """
+    args = stand_ins(workers=2)
+    return {
+        **args,
+        "models": {**args["models"], "compressor": None, "extractor": "chat"},
+        "chat": {
+            "endpoint": url,
+            "model": "scripted",
+            "timeout_s": 2,
+            "attempts": 3,
+            "patience_s": 3,
+            "in_flight": 16,
+        },
+        # It comes back within a minute, and must be asked again until then.
+        "extraction": {"attempts": 2, "failures": 100, "retry_s": 0.5},
+        "deployments": {**args["deployments"], "Chat": dict(_SIZES)},
+    }
+
+
 def real_models() -> dict[str, Any]:
     """The local profile, but nothing happens by idleness."""
     document = yaml.safe_load(shipped("configs/local.yaml").read_text(encoding="utf-8"))

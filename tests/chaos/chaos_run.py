@@ -75,8 +75,10 @@ def storm(place: Place, size: Size, *, restart_postgres: Callable[[], None] | No
         speaking = pool.submit(driver.run)
         try:
             _fell(killer, size.kills)
-        finally:
-            driver.allow(1.0)
+        except BaseException:  # an interrupt too: nobody would restart what the clients wait for
+            driver.give_up()
+            raise
+        driver.allow(1.0)
         speaking.result()
     records.close()
     run = ended(driver, began)

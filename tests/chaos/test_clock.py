@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from actors.extractor_threads import ThreadedExtractor
 from actors.fakes import FakeCalls, FakeCompressor, FakeEmbedder, FakeExtractor, FakeTokenizer
 from actors.records import Records, open_records
 from pipeline.messages import MessageState, NewMessage, Role, Scope, TenantId
@@ -68,7 +69,7 @@ def worker(number: int, records: Records, clock: JumpingClock) -> IngestWorker:
         compress=True, rate=0.6, window_tokens=10, shortterm_tokens=10, model="fake"
     )
     tokenizer = FakeTokenizer()
-    extractor = FakeExtractor(calls=calls)
+    extractor = ThreadedExtractor(FakeExtractor(calls=calls), threads=4)
     walk = Walk(models=models, extractor=extractor, tokenizer=tokenizer, settings=settings)
     return IngestWorker(
         name=f"w-{number}",

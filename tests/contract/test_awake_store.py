@@ -6,9 +6,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+import pytest
 
 from actors.records import Records
 from pipeline.entries import Kind, OrderKey, Statement, Status, Writer
+from pipeline.errors import NotFound
 from pipeline.ids import entry_id, segment_id
 from pipeline.messages import Message, MessageState, NewMessage, Role, Scope, Segment, TenantId
 from pipeline.state import AwakeCommit, Compressed, Lease, StoredStatement
@@ -370,6 +372,68 @@ def test_a_flush_is_due_until_it_is_met(records: Records, scope: Scope) -> None:
 
     assert records.messages.collection(scope).flushed == 1
     assert take(records) == []
+
+
+def test_an_ended_conversation_is_due_until_its_end_was_seen(
+    records: Records, scope: Scope
+) -> None:
+    say(records, scope, "one", "二")
+    say(records, scope, "other", conversation="tea")
+    [lease] = take(records)
+    first = load(records, lease).accepted
+    compressed = {message.id: Compressed(text=message.content) for message in first}
+    records.awake.commit(lease, AwakeCommit(start_step=0, compressed=compressed), now=NOON)
+    records.awake.release([lease])
+    assert take(records) == []
+
+    assert records.messages.request_end(scope, "chat") == 2
+    [lease] = take(records)
+    state = load(records, lease)
+    assert (state.ended, state.flush, set(state.windows)) == ({"chat": 2}, False, {"chat", "tea"})
+    step = AwakeCommit(start_step=1, segments=(segment(state.windows["chat"]),), ended=state.ended)
+    records.awake.commit(lease, step, now=NOON)
+    records.awake.release([lease])
+
+    assert take(records) == []
+    assert records.messages.collection(scope).pending == 3
+
+
+def test_an_end_that_moved_on_meanwhile_is_seen_again(records: Records, scope: Scope) -> None:
+    say(records, scope, "one")
+    records.messages.request_end(scope, "chat")
+    [lease] = take(records)
+    seen = load(records, lease).ended
+
+    say(records, scope, "two")
+    records.messages.request_end(scope, "chat")
+    records.awake.commit(lease, AwakeCommit(start_step=0, ended=seen), now=NOON)
+
+    assert load(records, lease).ended == {"chat": 2}
+
+
+def test_an_end_waits_for_the_messages_behind_the_limit(records: Records, scope: Scope) -> None:
+    say(records, scope, "one", "two", "three")
+    records.messages.request_end(scope, "chat")
+    [lease] = take(records)
+
+    assert load(records, lease, limit=2).ended == {}
+    assert load(records, lease, limit=3).ended == {"chat": 3}
+
+
+def test_an_end_of_what_is_unknown_is_refused_and_one_with_nothing_open_changes_nothing(
+    records: Records, scope: Scope
+) -> None:
+    with pytest.raises(NotFound):
+        records.messages.request_end(scope, "chat")
+    say(records, scope, "one")
+    with pytest.raises(NotFound, match="conversation"):
+        records.messages.request_end(scope, "tea")
+    [lease] = take(records)
+    [message] = load(records, lease).accepted
+    records.awake.commit(lease, AwakeCommit(start_step=0, unused=(message.id,)), now=NOON)
+
+    assert records.messages.request_end(scope, "chat") == 1
+    assert load(records, lease).ended == {}
 
 
 def test_a_flush_waits_for_the_messages_behind_the_limit(records: Records, scope: Scope) -> None:

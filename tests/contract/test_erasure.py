@@ -197,6 +197,7 @@ def test_recalls_scratchpad_and_quarantine_hold_nothing_afterwards(
             "said_at": NOON,
             "sources": [message.id],
             "entries": [entry],
+            "conflicts": [],
             "written_by": "sleep",
             "written_at": NOON,
         }
@@ -206,7 +207,7 @@ def test_recalls_scratchpad_and_quarantine_hold_nothing_afterwards(
 
     assert "Quetzalwing" not in everything(records)
     told = {name: erased.receipt[name] for name in ("recalls", "quarantine", "scratchpad_items")}
-    assert told == {"recalls": 1, "quarantine": 1, "scratchpad_items": 1}
+    assert told == {"recalls": 1, "quarantine": 1, "scratchpad_items": 2}
 
 
 def test_a_repeat_of_an_erased_message_does_not_bring_it_back(

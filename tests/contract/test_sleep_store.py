@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Engine, insert, select, update
 
 from actors.records.engine import EVERY_TENANT, open_engine, reading, writing
+from actors.records.erasure import SqlErasure
 from actors.records.rows import entry_of, entry_values
 from actors.records.sleep import SqlSleepStore
 from actors.records.tables import (
@@ -25,7 +26,17 @@ from pipeline.entries import Decision, Delete, Entry, Ignore, Kind, OrderKey, St
 from pipeline.errors import ConfigError, Conflict, InputError, NotFound
 from pipeline.ids import EntryId, MessageId, RunId
 from pipeline.messages import Scope, TenantId
-from pipeline.state import LedgerItem, LedgerRow, SleepRun, UndoItem, Weighed
+from pipeline.state import (
+    EntryFilter,
+    LedgerItem,
+    LedgerRow,
+    RunOptions,
+    SleepRun,
+    Stop,
+    Trigger,
+    UndoItem,
+    Weighed,
+)
 
 MODEL = "tiny"
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
@@ -140,12 +151,17 @@ class Home:
         with reading(self.engine, self.tenant) as connection:
             return [row.entry for row in connection.execute(query.order_by(index_ops.c.id))]
 
-    def open(self, *, dry_run: bool = False) -> RunId:
+    def open(self, *, dry_run: bool = False, is_filtered: bool = False) -> RunId:
         """A new run of its own window."""
         self._runs += 1
         start = NIGHT + timedelta(days=self._runs)
         run = _run(self.tenant, start, dry_run=dry_run)
-        return self.store.open_run(run).id
+        options = RunOptions(is_filtered=is_filtered)
+        return self.store.open_run(replace(run, options=options)).id
+
+    def mine(self, runs: Sequence[SleepRun]) -> list[SleepRun]:
+        """Those of this tenant."""
+        return [run for run in runs if run.tenant == self.tenant]
 
     def close(self, run: RunId) -> None:
         """Ends the run."""
@@ -190,6 +206,12 @@ class Home:
         self.record(run, *items)
         self.close(run)
         return run
+
+
+def _one_later(item: LedgerItem) -> LedgerItem:
+    """The item as it rests on candidates that the run itself has changed before."""
+    later = tuple(replace(one, version=one.version + 1) for one in item.candidates)
+    return replace(item, candidates=later)
 
 
 def _run(tenant: TenantId, start: datetime, *, dry_run: bool = False) -> SleepRun:
@@ -474,6 +496,31 @@ def test_a_repeated_record_returns_the_first_rows_and_applies_nothing(home: Home
     assert home.entry(beans).version == 2
 
 
+def test_what_came_in_after_a_run_had_recorded_its_collection_stays_due(home: Home) -> None:
+    beans = home.say("beans", "Ola grows beans.", day=1)
+    peas = home.say("peas", "Ola grows peas too.", day=2)
+    run = home.open()
+    first = home.record(run, home.item(beans, [peas], Ignore(reason="unsure")))
+    corn = home.say("corn", "奥拉也种玉米。", day=3)
+
+    again = home.record(run, home.item(beans, [peas, corn], _merge(corn)))
+
+    assert again == first
+    assert home.entry(beans).text == "Ola grows beans."
+    assert home.store.due(home.tenant, but_of=run) == []
+    assert [one.scope for one in home.store.due(home.tenant)] == [home.scope]
+    assert home.store.counts(home.tenant, run) == {
+        "targets": 1,
+        "update": 0,
+        "delete": 0,
+        "ignore": 1,
+        "skipped": 0,
+        "failed": 0,
+        "absorbed": 0,
+        "collections": 1,
+    }
+
+
 def test_a_dry_run_leaves_rows_and_nothing_else(home: Home) -> None:
     beans = home.say("beans", "Ola grows beans.", day=1)
     peas = home.say("peas", "Ola grows peas.", day=2)
@@ -611,8 +658,8 @@ def test_redo_applies_what_rests_on_an_entry_that_the_run_itself_had_changed(hom
     peas = home.say("peas", "Ola grows peas.", day=2)
     corn = home.say("corn", "奥拉也种玉米。", day=3)
     run = home.open()
-    home.record(run, home.item(peas, [corn], _merge(corn)))
-    home.record(run, home.item(beans, [peas], _merge(peas)))
+    second = _one_later(home.item(beans, [peas], _merge(peas)))
+    home.record(run, home.item(peas, [corn], _merge(corn)), second)
     home.close(run)
     after_run = home.entry(beans).text, home.entry(peas).text
 
@@ -715,3 +762,216 @@ def test_the_first_reply_to_a_prompt_stays(home: Home) -> None:
     assert home.store.cached_decisions(keys, scope=home.scope) == replies
     elsewhere = replace(home.scope, collection="another")
     assert home.store.cached_decisions(keys, scope=elsewhere) == {}
+
+
+# Jobs -------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_read_back_as_it_was_opened(home: Home) -> None:
+    run = replace(
+        _run(home.tenant, NIGHT),
+        trigger=Trigger.IDLE,
+        options=RunOptions(collection="garden", full=True, min_similarity=0.8, absorb=True),
+        deadline=NIGHT + timedelta(hours=2),
+        max_tokens=10**12,
+        seen_at=NIGHT,
+    )
+
+    home.store.open_run(run)
+
+    assert home.store.run(home.tenant, run.id) == run
+
+
+def test_a_silent_job_is_taken_over_by_one_and_its_late_end_is_not_written(home: Home) -> None:
+    run = home.store.open_run(replace(_run(home.tenant, NIGHT), seen_at=NIGHT))
+    later = NIGHT + timedelta(minutes=2)
+
+    early = home.mine(home.store.take_over(silent_since=NIGHT, now=later))
+    first = home.mine(home.store.take_over(silent_since=later, now=later))
+    second = home.mine(home.store.take_over(silent_since=later, now=later))
+    home.store.close_run(
+        home.tenant, run.id, status="failed", totals={}, error="late", attempt=1, now=later
+    )
+
+    assert (early, second) == ([], [])
+    assert [(one.id, one.attempt, one.seen_at) for one in first] == [(run.id, 2, later)]
+    assert home.store.run(home.tenant, run.id).status == "running"
+    with pytest.raises(Conflict, match="job 1"):
+        home.store.beat(home.tenant, run.id, attempt=1, now=later)
+
+
+def test_a_job_that_says_it_lives_keeps_its_run(home: Home) -> None:
+    run = home.store.open_run(replace(_run(home.tenant, NIGHT), seen_at=NIGHT))
+    later = NIGHT + timedelta(minutes=2)
+
+    home.store.beat(home.tenant, run.id, attempt=1, now=later)
+
+    assert home.mine(home.store.take_over(silent_since=later, now=later)) == []
+
+
+def test_tokens_of_a_run_add_up_and_it_says_why_it_stopped(home: Home) -> None:
+    run = home.open()
+
+    sums = [home.store.spend(home.tenant, run, tokens=tokens) for tokens in (70, 50)]
+    closed = home.store.close_run(
+        home.tenant,
+        run,
+        status="stopped",
+        totals={"left": 1},
+        error=None,
+        stop=Stop.TOKENS,
+        attempt=1,
+        now=NIGHT,
+    )
+
+    assert sums == [70, 120]
+    assert (closed.tokens, closed.status, closed.stop) == (120, "stopped", Stop.TOKENS)
+
+
+def test_a_run_that_has_ended_ends_no_second_time(home: Home) -> None:
+    run = home.open()
+    home.close(run)
+
+    again = home.store.close_run(
+        home.tenant, run, status="failed", totals={}, error="twice", now=NIGHT
+    )
+
+    assert (again.status, again.error) == ("completed", None)
+
+
+# Some entries -----------------------------------------------------------------------------------
+
+
+def test_a_snapshot_of_some_entries_holds_those_alone(home: Home) -> None:
+    home.say("a", "Ola grows beans.", day=1)
+
+    def seen(only: EntryFilter) -> int:
+        return len(home.store.snapshot(home.scope, model=MODEL, only=only).entries)
+
+    assert seen(EntryFilter(kinds=(Kind.FACT, Kind.TASK), speakers=("Ola",))) == 1
+    assert seen(EntryFilter(kinds=(Kind.TASK,))) == 0
+    assert seen(EntryFilter(speakers=("Ida",))) == 0
+    assert seen(EntryFilter(topics=("boats",))) == 0
+
+
+def test_a_run_over_some_entries_leaves_its_collection_due_and_its_pairs_settled(
+    home: Home,
+) -> None:
+    target, newer = home.say("a", "beans", day=1), home.say("b", "peas", day=2)
+    run = home.open(is_filtered=True)
+
+    home.record(run, home.item(target, [newer], _merge(newer)))
+    home.close(run)
+
+    pair = frozenset({(target, newer)})
+    seen = home.store.snapshot(home.scope, model=MODEL)
+    assert [one.scope for one in home.store.due(home.tenant)] == [home.scope]
+    assert (seen.is_new.tolist(), seen.settled) == ([True, True], pair)
+    home.store.undo(home.tenant, run, now=NIGHT)
+    assert home.store.snapshot(home.scope, model=MODEL).settled == pair
+    home.correct(newer, "sweet peas")
+    assert home.store.snapshot(home.scope, model=MODEL).settled == frozenset()
+
+
+def test_a_run_over_some_entries_does_not_settle_what_was_left_open(home: Home) -> None:
+    target, newer, third = (home.say(name, name, day=day) for day, name in enumerate("abc", 1))
+    home.night(home.item(target, [newer, third], None))
+    run = home.open(is_filtered=True)
+
+    home.record(run, home.item(target, [newer], Ignore(reason="another matter")))
+    home.close(run)
+
+    seen = home.store.snapshot(home.scope, model=MODEL)
+    assert seen.retry == frozenset({(target, newer), (target, third)})
+
+
+def test_a_full_run_takes_collections_that_are_not_due(home: Home) -> None:
+    home.say("a", "beans", day=1)
+    home.night()
+
+    assert home.store.due(home.tenant) == []
+    assert [one.scope for one in home.store.due(home.tenant, is_full=True)] == [home.scope]
+
+
+# Absorbed ---------------------------------------------------------------------------------------
+
+
+def _absorbing(home: Home) -> tuple[EntryId, EntryId, RunId]:
+    """A night whose merge let the candidate rest, which was itself updated before."""
+    target, newer, newest = (
+        home.say(name, text, day=day)
+        for day, (name, text) in enumerate([("a", "beans"), ("b", "peas"), ("c", "herbs")], 1)
+    )
+    run = home.open()
+    item = replace(
+        home.item(target, [newer], _merge(newer, "beans, peas and herbs")), absorbed=(newer,)
+    )
+    first = home.item(newer, [newest], _merge(newest, "peas and herbs"))
+    home.record(run, first, _one_later(item))
+    home.close(run)
+    return target, newer, run
+
+
+def test_an_absorbed_candidate_is_outdated_with_a_link_and_its_vector(home: Home) -> None:
+    target, newer, run = _absorbing(home)
+
+    entry = home.entry(newer)
+
+    assert (entry.status, entry.superseded_by, entry.text) == (
+        Status.OUTDATED,
+        target,
+        "peas and herbs",
+    )
+    assert home.vector(newer) == pytest.approx([0, 1])
+    assert home.outbox().count(newer) == 2
+    assert [row.absorbed for row in home.store.ledger(home.tenant, run)] == [(), (newer,)]
+    assert newer not in {one.id for one in home.store.snapshot(home.scope, model=MODEL).entries}
+
+
+def test_undo_and_redo_cover_what_was_absorbed(home: Home) -> None:
+    target, newer, run = _absorbing(home)
+
+    undone = home.store.undo(home.tenant, run, now=NIGHT)
+    after_undo = home.entry(target).text, home.entry(newer).text, home.entry(newer).status
+    redone = home.store.redo(home.tenant, run, now=NIGHT)
+    after_redo = home.entry(target).text, home.entry(newer).text, home.entry(newer).status
+    again = home.store.undo(home.tenant, run, now=NIGHT)
+
+    assert [(item.entry, item.refused) for item in undone] == [
+        (target, None),
+        (newer, None),
+        (newer, None),
+    ]
+    assert after_undo == ("beans", "peas", Status.ACTIVE)
+    assert all(item.done for item in redone)
+    assert after_redo == ("beans, peas and herbs", "peas and herbs", Status.OUTDATED)
+    assert all(item.done for item in again)
+    assert (home.entry(newer).text, home.entry(newer).status) == ("peas", Status.ACTIVE)
+
+
+def test_undo_leaves_an_absorbed_entry_that_a_user_changed_and_says_so(home: Home) -> None:
+    target, newer, run = _absorbing(home)
+    home.correct(newer, "sweet peas")
+
+    items = home.store.undo(home.tenant, run, now=NIGHT)
+
+    assert home.entry(target).text == "beans"
+    assert home.entry(newer).text == "sweet peas"
+    assert [(item.entry, item.done) for item in items] == [
+        (target, True),
+        (newer, False),
+        (newer, False),
+    ]
+    assert all("changed since by user" in str(item.refused) for item in items[1:])
+
+
+def test_what_rested_in_an_erased_entry_is_told_again(home: Home) -> None:
+    target, newer, _run = _absorbing(home)
+
+    SqlErasure(home.engine).erase_entry(home.tenant, target, siblings=False, now=NIGHT)
+
+    woken = home.entry(newer)
+    assert (woken.status, woken.superseded_by, woken.valid_to) == (Status.ACTIVE, None, None)
+    assert woken.text == "peas and herbs"
+    assert home.vector(newer) == pytest.approx([0, 1])
+    assert home.store.snapshot(home.scope, model=MODEL).entries[0].id == newer

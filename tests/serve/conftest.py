@@ -1,7 +1,7 @@
 """A whole service in one process: real SQLite, real Qdrant engine, fake models."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from postgres_server import Database
 
 from actors.extractive import ExtractiveSummariser
+from actors.extractor_threads import ThreadedExtractor
 from actors.fakes import (
     FakeAttention,
     FakeCompressor,
@@ -22,7 +23,12 @@ from actors.index_edge import EdgeIndex
 from actors.records import Records, migrate, open_records
 from pipeline.entries import Delete
 from pipeline.messages import TenantId
-from pipeline.settings import LimitSettings, RecallSettings
+from pipeline.settings import (
+    ForgettingSettings,
+    LimitSettings,
+    RecallSettings,
+    ScratchpadSettings,
+)
 from pipeline.state import LedgerItem, SleepRun, Snapshot, Weighed
 from pipeline.tenancy import KeyScope
 from serve.gate import Access
@@ -32,6 +38,9 @@ from serve.ingress.api import build_api
 from serve.inline import InlineModels
 from serve.lifecycle import EmbeddingModel, Lifecycle
 from serve.service import Memory
+from serve.sleep_after import AfterParts, Tender, to_tend
+from serve.sleep_limits import Limits
+from serve.sleep_stages import RunPlan
 from serve.sleeping import Runner, Sleep
 from serve.walk import Walk, WalkSettings
 
@@ -45,10 +54,11 @@ class NoRunner:
     def __init__(self, records: Records) -> None:
         self._records = records
 
-    async def run(self, run: SleepRun, *, collection: str | None) -> None:
-        self._records.sleep.close_run(
-            run.tenant, run.id, status="completed", totals={"targets": 0}, error=None, now=NOW
-        )
+    async def run(self, plans: Sequence[RunPlan]) -> None:
+        for run in (plan.run for plan in plans):
+            self._records.sleep.close_run(
+                run.tenant, run.id, status="completed", totals={"targets": 0}, error=None, now=NOW
+            )
 
 
 class TinyRunner:
@@ -60,8 +70,9 @@ class TinyRunner:
     def __init__(self, records: Records) -> None:
         self._records = records
 
-    async def run(self, run: SleepRun, *, collection: str | None) -> None:
-        await asyncio.to_thread(self._run, run, collection)
+    async def run(self, plans: Sequence[RunPlan]) -> None:
+        for run in (plan.run for plan in plans):
+            await asyncio.to_thread(self._run, run, run.options.collection)
 
     def _run(self, run: SleepRun, collection: str | None) -> None:
         sleep = self._records.sleep
@@ -69,9 +80,24 @@ class TinyRunner:
             seen = sleep.snapshot(due.scope, model=FakeEmbedder().model)
             if len(seen.entries) > 1:
                 self._record(run, seen)
+        self._tend(run, collection)
         sleep.close_run(
             run.tenant, run.id, status="completed", totals={"targets": 1}, error=None, now=NOW
         )
+
+    def _tend(self, run: SleepRun, collection: str | None) -> None:
+        clock = FixedClock(NOW)
+        parts = AfterParts(
+            open_store=lambda: self._records.tending,
+            open_tokenizer=FakeTokenizer,
+            open_clock=lambda: clock,
+            scratchpad=ScratchpadSettings(),
+            forgetting=ForgettingSettings(),
+        )
+        limits = Limits({run.tenant: run}, store=self._records.sleep, clock=clock)
+        tender = Tender(parts, limits)
+        for one in to_tend(run, parts, collection=collection):
+            tender.tend(run, one.scope)
 
     def _record(self, run: SleepRun, seen: Snapshot) -> None:
         target, newer = seen.entries[0], seen.entries[-1]
@@ -162,7 +188,13 @@ def _houses(
         access=Access(keys_required=keys_required, default_tenant=TenantId("default")),
         recall=RecallSettings(),
     )
-    sleep = Sleep(store=records.sleep, runner=runner(records), index=index, clock=clock)
+    sleep = Sleep(
+        store=records.sleep,
+        schedules=records.schedules,
+        runner=runner(records),
+        index=index,
+        clock=clock,
+    )
     worker = _worker(records, models, clock=clock, index=index)
     lifecycle = Lifecycle(
         records=records,
@@ -197,7 +229,7 @@ def _worker(
         shortterm_tokens=60,
         model=FakeEmbedder().model,
     )
-    extractor = ExtractiveSummariser(tokenizer=tokenizer, max_entry_tokens=200)
+    extractor = ThreadedExtractor(ExtractiveSummariser(tokenizer=tokenizer), threads=4)
     walk = Walk(models=models, extractor=extractor, tokenizer=tokenizer, settings=settings)
     return IngestWorker(
         name="w",

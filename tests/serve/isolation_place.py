@@ -15,6 +15,7 @@ from actors.records.registry import REGISTRY
 from actors.records.tables import (
     collections,
     entries,
+    ledger_changes,
     messages,
     quarantine,
     recalls,
@@ -25,8 +26,8 @@ from actors.records.tables import (
     usage,
 )
 from pipeline.entries import Delete
-from pipeline.errors import ModelError
-from pipeline.ids import EntryId
+from pipeline.errors import MalformedReply
+from pipeline.ids import EntryId, item_id
 from pipeline.messages import Scope, TenantId
 from pipeline.tenancy import OWN_SCOPES, KeyScope
 
@@ -50,10 +51,10 @@ class Picky:
     def __init__(self, inner: Any) -> None:
         self._inner = inner
 
-    def extract(self, batches: Any) -> Any:
-        if any(_BROKEN in message.content for batch in batches for message in batch.messages):
-            raise ModelError("the reply was cut short")
-        return self._inner.extract(batches)
+    async def extract(self, batch: Any, *, options: Any) -> Any:
+        if any(_BROKEN in message.content for message in batch.messages):
+            raise MalformedReply("the reply was cut short", raw="{")
+        return await self._inner.extract(batch, options=options)
 
 
 @dataclass
@@ -67,6 +68,7 @@ class Known:
     run: list[str] = field(default_factory=list)
     message: list[str] = field(default_factory=list)
     segment: list[str] = field(default_factory=list)
+    item: list[str] = field(default_factory=list)
     export: bytes = b"{}"
 
 
@@ -78,7 +80,7 @@ class Place:
         self.app = house.client.app
         self.loop = asyncio.Runner()
         walk = house.worker._walk
-        walk._extractor = Picky(walk._extractor)
+        walk._extracting._extractor = Picky(walk._extracting._extractor)
         self.own = Known()
         self._rounds = 0
 
@@ -118,6 +120,7 @@ class Place:
         said = [{"role": "user", "speaker": "Mara", "content": text} for text in texts]
         path = f"/v1/collections/{_quoted(collection)}"
         body = {"conversation": conversation, "messages": said}
+        self.told(key, "PUT", f"{path}/settings", {})  # a request may have switched flushing off
         self.told(key, "POST", f"{path}/messages", body)
         self.told(key, "POST", f"{path}/flush")
         self.work()
@@ -175,6 +178,10 @@ class Place:
             found.message = column(quarantine.c.message, *held)
             mine = select(entries.c.id, entries.c.version).where(entries.c.tenant == tenant)
             found.version = {row.id: row.version for row in connection.execute(mine)}
+            found.item = column(scratchpad_items.c.id)
+            pad = select(scratchpad_items.c.id, scratchpad_items.c.version)
+            pad = pad.where(scratchpad_items.c.tenant == tenant)
+            found.version |= {row.id: row.version for row in connection.execute(pad)}
         return found
 
     def counts(self, tenant: TenantId) -> dict[str, int]:
@@ -213,8 +220,12 @@ def settle_neighbour(place: Place) -> Known:
     place.told(THEIR_KEY, "POST", f"{path}/messages", body, idempotency_key="told-key")
     place.work()
     _correct_and_erase(place)
-    place.told(THEIR_KEY, "POST", "/v1/sleep/runs", {"wait": True})
+    _write_items(place)
+    run = place.told(THEIR_KEY, "POST", "/v1/sleep/runs", {"wait": True})["id"]
+    changes = place.told(THEIR_KEY, "GET", f"/v1/sleep/runs/{run}/changes")["changes"]
+    assert {change["kind"] for change in changes} == {"merge", "item"}
     place.told(THEIR_KEY, "PUT", "/v1/retention", {"days": 3000})
+    place.told(THEIR_KEY, "PUT", "/v1/sleep/schedule", {"cron": "0 0 29 2 *", "max_tokens": 7})
     _add_rows(place)
     place.house.clock.advance(timedelta(seconds=3))
     return _told(place.known(THEIRS))
@@ -230,6 +241,15 @@ def _correct_and_erase(place: Place) -> None:
     place.told(THEIR_KEY, "DELETE", f"/v1/entries/{last['id']}")
 
 
+def _write_items(place: Place) -> None:
+    """Two that a night will merge, and a scratchpad item with a history."""
+    place.say(THEIR_KEY, SHARED, "Quetzalwing 住在藏宝洞。", "Quetzalwing 住在藏宝洞啊。")
+    path, headers = f"/v1/collections/{SHARED}/scratchpad/geheimkammer", {"if_match": '"1"'}
+    body = {"slot": "profile", "text": "Ximbolaya"}
+    place.told(THEIR_KEY, "PUT", path, body)
+    place.told(THEIR_KEY, "PATCH", path, {"text": "翡翠羽 Ximbolaya"}, **headers)
+
+
 def _add_rows(place: Place) -> None:
     """What no route writes yet."""
     now = place.house.clock.now()
@@ -242,16 +262,30 @@ def _add_rows(place: Place) -> None:
         "said_at": now,
         "sources": [],
         "entries": [],
+        "conflicts": [],
         "written_by": "sleep",
         "written_at": now,
     }
     asked = {"id": "r", "kind": "search", "query": "藏宝洞", "returned": [], "created_at": now}
     with writing(place.house.records.engine, THEIRS) as connection:
-        connection.execute(insert(scratchpad_items).values(**row, id="i", **item))
-        version = {"item": "i", "why": "Ximbolaya", **item}
+        connection.execute(insert(scratchpad_items).values(**row, id="item-of-theirs", **item))
+        version = {"item": "item-of-theirs", "why": "Ximbolaya", **item}
         connection.execute(insert(scratchpad_versions).values(**row, **version))
+        change = {
+            "run": "run-of-theirs",
+            "subject": "item-of-theirs",
+            "ordinal": 1,
+            "kind": "item",
+            "version_before": 0,
+            "version_after": 1,
+            "reason": "Ximbolaya",
+            "state": "applied",
+            "changed_at": now,
+        }
+        connection.execute(insert(ledger_changes).values(**row, **change))
         connection.execute(insert(recalls).values(**row, **asked))
-        day = {"day": now.date(), "measure": "geheimkammer", "amount": 7}
+        day = {"day": now.date(), "purpose": "extract", "model": "m", "measure": "geheimkammer"}
+        day["amount"] = 7
         connection.execute(insert(usage).values(**row, **day))
     decision = Delete(superseded_by=EntryId("x"), reason="翡翠羽")
     scope = Scope(tenant=THEIRS, collection=SHARED)
@@ -271,6 +305,7 @@ def _told(known: Known) -> Known:
         run=half(known.run),
         message=half(known.message),
         segment=half(known.segment),
+        item=half(known.item),
     )
 
 
@@ -279,10 +314,13 @@ def canaries(place: Place, told: Known) -> list[str]:
     engine = place.house.records.engine
     found = {*SECRETS, THEIR_KEY}
     with reading(engine, EVERY_TENANT) as connection:
-        for table in (entries, messages, segments, sleep_runs):
+        for table in (entries, messages, scratchpad_items, segments, sleep_runs):
             query = select(table.c.id).where(table.c.tenant == THEIRS)
             found.update(connection.execute(query).scalars())
-    return sorted(found - {*told.entry, *told.run, *told.message, *told.segment})
+    # Whoever imports an entry under an id that was told has the item that follows from that id.
+    follows = {item_id(EntryId(each)) for each in told.entry}
+    told_ids = {*told.entry, *told.run, *told.message, *told.segment, *told.item}
+    return sorted(found - told_ids - follows)
 
 
 def state(place: Place, tenant: TenantId) -> dict[str, list[str]]:

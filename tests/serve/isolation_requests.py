@@ -229,7 +229,7 @@ class _Asked:
             return str(self._dice.one(RAW_PARTS))
         else:
             found = self._name()
-        if kind == "entry":
+        if kind in ("entry", "item"):
             self._entry = found
         return quote(found, safe="", errors="surrogatepass")
 
@@ -253,7 +253,8 @@ class _Asked:
         """The headers, and whether a key among them lets the sender in."""
         dice = self._dice
         headers: list[Header] = [(b"content-type", b"application/json")]
-        if self._route.name == "PATCH /v1/entries/{entry}":
+        is_versioned = self._route.name.endswith(("/scratchpad/{item}", "/entries/{entry}"))
+        if is_versioned and self._route.name.startswith(("PUT", "PATCH", "DELETE")):
             version = self._own.version.get(self._entry, 1)
             headers.append((b"if-match", f'"{version}"'.encode()))
         is_let_in = self.is_plain or dice.often(0.85)
@@ -328,10 +329,22 @@ class _Asked:
             changes += [{"metadata": odd} for odd in ODD_METADATA]
         return self._dice.one(changes)
 
+    def item(self) -> Json:
+        """A whole item of a scratchpad."""
+        return {"slot": self._dice.one(("profile", "timeline")), "text": self._text() or "x"}
+
     def sleep(self) -> Json:
         """A night."""
         body: dict[str, Json] = {"dry_run": self._dice.often(0.5), "wait": True}
+        if self._dice.often(0.2):
+            body |= {"speakers": [self._text() or "Mara"], "topics": [self._name()], "full": True}
         return body | ({"collection": self._owned("collection")} if self._dice.often(0.5) else {})
+
+    def schedule(self) -> Json:
+        """When to sleep; never while requests are being sent."""
+        crons: list[Json] = ["0 0 29 2 *"] if self.is_plain else ["0 0 29 2 *", "", "x y", 7, None]
+        zones: list[Json] = ["UTC"] if self.is_plain else ["UTC", self._text(), 3, None]
+        return {"cron": self._dice.one(crons), "zone": self._dice.one(zones)}
 
     def days(self) -> Json:
         """A time to keep messages."""
@@ -379,7 +392,10 @@ _BODIES: Mapping[str, Callable[[_Asked], Json]] = {
     f"POST {_COLLECTION}/context": lambda asked: {"query": asked.search()["query"]},
     f"POST {_COLLECTION}/import": _Asked.imported,
     "PATCH /v1/entries/{entry}": _Asked.patch,
+    "PUT /v1/collections/{collection}/scratchpad/{item}": _Asked.item,
+    "PATCH /v1/collections/{collection}/scratchpad/{item}": _Asked.item,
     "POST /v1/sleep/runs": _Asked.sleep,
+    "PUT /v1/sleep/schedule": _Asked.schedule,
     "POST /v1/fsck": _Asked.fsck,
     "PUT /v1/retention": lambda asked: {"days": 3650} if asked.is_plain else asked.days(),
     "POST /v1/tenants": lambda _: {"name": "evil", "scopes": ["admin"]},

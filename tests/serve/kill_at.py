@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from actors.extractive import ExtractiveSummariser
+from actors.extractor_threads import ThreadedExtractor
 from actors.fakes import FakeAttention, FakeCompressor, FakeEmbedder, FakeTokenizer, FixedClock
 from actors.records import Records, open_records
 from pipeline.awake.segment import Rule
@@ -62,13 +63,14 @@ def worker(records: Records, place: str = "", *, now: datetime = NOON) -> Ingest
         embedder=Deadly(FakeEmbedder(), place),
         compressor=Deadly(FakeCompressor(), place),
         attention=Deadly(FakeAttention(), place),
-        rule=Rule.ATTENTION_PEAKS,
+        rule=Rule.COMBINED,
         max_similarity=0.5,
     )
     settings = WalkSettings(
         compress=True, rate=0.6, window_tokens=30, shortterm_tokens=30, model="fake-embedder"
     )
-    extractor = Deadly(ExtractiveSummariser(tokenizer=tokenizer, max_entry_tokens=200), place)
+    summariser = Deadly(ExtractiveSummariser(tokenizer=tokenizer), place)
+    extractor = ThreadedExtractor(summariser, threads=4)
     return IngestWorker(
         name="w",
         store=Deadly(records.awake, place, is_after=True),

@@ -87,6 +87,7 @@ def test_a_key_is_shown_once_and_is_random(closed: Any) -> None:
     [
         ("ingest", "POST", f"{MARA}/messages", say("hi")),
         ("ingest", "POST", f"{MARA}/flush", {}),
+        ("ingest", "POST", f"{MARA}/conversations/kitchen/end", {}),
         ("read", "GET", "/v1/collections", None),
         ("read", "POST", f"{MARA}/search", {"query": "x"}),
         ("read", "GET", "/v1/ingest", None),

@@ -28,7 +28,9 @@ class Lengths:
         return [len(text) for text in texts]
 
 
-async def started(batcher: Batcher[int], *texts: str, **more: object) -> asyncio.Task[list[int]]:
+async def started(
+    batcher: Batcher[str, int], *texts: str, **more: object
+) -> asyncio.Task[list[int]]:
     asked = {"group": "passage", **more}
     task = asyncio.create_task(batcher.ask(texts, **asked))
     await asyncio.sleep(0)

@@ -28,11 +28,30 @@ RUN = {
     "id": "r1",
     "status": "completed",
     "dry_run": False,
+    "window_start": "2025-05-09T01:00:00Z",
     "started_at": "2025-05-09T01:00:00Z",
     "finished_at": "2025-05-09T01:00:09Z",
     "totals": {"targets": 1, "update": 0, "delete": 1, "ignore": 0, "model_calls": 1},
     "error": None,
     "undone": False,
+    "trigger": "request",
+    "deadline": None,
+    "max_tokens": None,
+    "tokens": 0,
+    "attempt": 1,
+    "stop": None,
+}
+NIGHTS = {
+    "schedule": {
+        "name": "nightly",
+        "cron": "0 2 * * *",
+        "zone": "Asia/Shanghai",
+        "max_s": 14400.0,
+        "max_tokens": None,
+        "idle_s": None,
+        "is_own": True,
+    },
+    "next": {"start": "2025-05-10T02:00:00+08:00", "end": "2025-05-10T06:00:00+08:00"},
 }
 DECISION = {
     "collection": "ana",
@@ -79,6 +98,9 @@ REPORT = {
     "quarantined": 1,
     "dropped": 0,
     "failures": {"[bold]cut short": 1},
+    "fallbacks": {"the model failed": 2},
+    "retrying": {},
+    "usage": {"calls": 0, "repairs": 0, "tokens_in": 0, "tokens_out": 0, "refused": 0},
 }
 HELD = {
     "collection": "ana",
@@ -111,7 +133,10 @@ ANSWERS: dict[str, list[Answer | None]] = {
         Answer(body={"text": "[1] 她住在奥斯陆。", "tokens": 9, "parts": {}, "entries": ["e1"]})
     ],
     "POST /v1/collections/ana/messages": [Answer(202, {"sequences": [1], "messages": []})],
-    "POST /v1/collections/ana/flush": [Answer(202, {"through": 2})],
+    "POST /v1/collections/ana/flush": [Answer(202, {"through": 2, "searchable": None})],
+    "POST /v1/collections/ana/conversations/tea/end": [
+        Answer(202, {"conversation": "tea", "through": 2})
+    ],
     "GET /v1/entries/e1/history": [
         Answer(body={"versions": [{"entry": ENTRY, "why": "merged", "run": "r1"}]})
     ],
@@ -119,6 +144,8 @@ ANSWERS: dict[str, list[Answer | None]] = {
     "GET /v1/sleep/runs": [Answer(body={"runs": [RUN]})],
     "GET /v1/sleep/runs/r1": [Answer(body=RUN)],
     "GET /v1/sleep/runs/r1/decisions": [Answer(body={"decisions": [DECISION]})],
+    "GET /v1/sleep/schedule": [Answer(body=NIGHTS)],
+    "PUT /v1/sleep/schedule": [Answer(body=NIGHTS)],
     "POST /v1/sleep/runs/r1/undo": [
         Answer(body={"items": [{"entry": "e0", "done": False, "refused": "edited since"}]})
     ],
@@ -131,7 +158,13 @@ EVERY_COMMAND = [
     ["search", "ana", "where"],
     ["context", "ana", "哪里", "--budget", "100"],
     ["history", "e1"],
+    ["flush", "ana"],
+    ["flush", "ana", "--no-wait"],
+    ["end", "ana", "tea"],
     ["sleep"],
+    ["sleep", "schedule", "show"],
+    ["sleep", "schedule", "next"],
+    ["sleep", "schedule", "set", "--cron", "0 2 * * *", "--zone", "Asia/Shanghai"],
     ["runs"],
     ["undo", "r1"],
     ["redo", "r1"],
@@ -201,7 +234,7 @@ def test_sleep_shows_the_reason_and_both_texts(
     assert "she moved" in shown
     assert "Ana lives in Bergen." in shown
     assert "Ana lives in Oslo." in shown
-    assert served.asked[0].body == {"dry_run": True, "collection": "ana", "wait": False}
+    assert served.asked[0].body == {"dry_run": True, "collection": "ana"}
 
 
 def test_a_refused_undo_says_why(served: Script, capsys: pytest.CaptureFixture[str]) -> None:

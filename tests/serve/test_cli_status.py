@@ -21,6 +21,9 @@ REPORT = {
     "quarantined": 0,
     "dropped": 0,
     "failures": {},
+    "fallbacks": {},
+    "retrying": {},
+    "usage": {"calls": 0, "repairs": 0, "tokens_in": 0, "tokens_out": 0, "refused": 0},
 }
 ANSWERS: dict[str, list[Answer | None]] = {
     "GET /readyz": [Answer(body={})],

@@ -12,7 +12,8 @@ import pytest
 from actors.fakes import FakeCompressor, FakeEmbedder, FakeTokenizer, FixedClock
 from actors.records import Records, open_records
 from pipeline.entries import Kind, Statement
-from pipeline.errors import ModelError, StoreError
+from pipeline.errors import MalformedReply, ModelError, StoreError
+from pipeline.extraction import Extraction, ExtractionOptions
 from pipeline.ids import MessageId, message_id
 from pipeline.messages import Batch, Message, MessageState, NewMessage, Role, Scope, TenantId
 from pipeline.state import AwakeCommit, AwakeState, Compressed, Lease
@@ -30,10 +31,10 @@ class Echo:
 
     name = "echo"
 
-    def extract(self, batches: Sequence[Batch]) -> list[list[Statement]]:
-        if any("poison" in message.content for batch in batches for message in batch.messages):
-            raise ModelError("no reply")
-        return [[_statement(message) for message in batch.messages] for batch in batches]
+    async def extract(self, batch: Batch, *, options: ExtractionOptions) -> Extraction:
+        if any("poison" in message.content for message in batch.messages):
+            raise MalformedReply("no reply", raw="{")
+        return Extraction(statements=tuple(_statement(each) for each in batch.messages))
 
 
 def _statement(message: Message) -> Statement:

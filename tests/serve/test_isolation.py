@@ -71,8 +71,8 @@ class Watch:
         if reply.status >= 500 or reply.status == 0:
             yield "an error of ours"
         everything = reply.body + b"".join(name + value for name, value in reply.headers)
-        if any(secret in everything for secret in self._secrets):
-            yield "a secret of the neighbour"
+        for secret in (each for each in self._secrets if each in everything):
+            yield f"a secret of the neighbour, {secret!r}"
         is_open = crafted.request.target.partition("?")[0] in OPEN
         reads = b"my-reading-key" in b"".join(v for _, v in crafted.request.headers)
         if reply.is_success and not (crafted.is_let_in or is_open or reads):
@@ -111,6 +111,12 @@ _COUNTED: dict[str, Callable[[Any, dict[str, int]], bool]] = {
     "GET /v1/ingest": _reports,
     "POST /v1/collections/{collection}/reindex": lambda found, mine: (
         found["points"] <= mine["entry_versions"]
+    ),
+    "GET /v1/sleep/runs/{run}/changes": lambda found, mine: (
+        len(found["changes"]) <= mine["ledger_changes"]
+    ),
+    "GET /v1/sleep/schedule": lambda found, mine: (
+        found["schedule"] is None or found["schedule"]["max_tokens"] is None
     ),
     "GET /v1/sleep/runs": lambda found, mine: len(found["runs"]) <= mine["sleep_runs"],
     "GET /v1/quarantine": lambda found, mine: len(found["items"]) <= mine["quarantine"],

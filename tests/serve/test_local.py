@@ -21,6 +21,7 @@ from serve.local.ports import choose, is_free
 from serve.local.processes import MARK, end_processes, is_alive, own_processes
 from serve.local.record import Process, Service
 from serve.local.service import down, locked, running, stands
+from serve.local.temporary import check_no_config
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 
@@ -303,3 +304,11 @@ def test_nothing_of_another_ray_reaches_our_environment(home: Home) -> None:
     assert env["RAY_AUTH_TOKEN_PATH"] == str(home.token_file)
     assert env[MARK] == home.id
     cleared(home)
+
+
+def test_a_running_service_is_measured_with_its_own_settings(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="SLOWWAVE_URL") as refused:
+        check_no_config(tmp_path / "c.yaml", "http://127.0.0.1:1")
+
+    assert refused.value.field == "config"
+    check_no_config(None, "http://127.0.0.1:1")

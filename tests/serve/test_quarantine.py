@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.errors import ModelError
+from actors.fakes import FakeCompressor
+from pipeline.errors import MalformedReply
 
 MARA = "/v1/collections/mara"
 
@@ -23,18 +24,18 @@ class Broken:
         self._inner = inner
         self.word: str | None = "苹果"
 
-    def extract(self, batches: Any) -> Any:
-        texts = [message.content for batch in batches for message in batch.messages]
+    async def extract(self, batch: Any, *, options: Any) -> Any:
+        texts = [message.content for message in batch.messages]
         if self.word is not None and any(self.word in text for text in texts):
-            raise ModelError("the reply was cut short")
-        return self._inner.extract(batches)
+            raise MalformedReply("the reply was cut short", raw='{"items": [{"s')
+        return await self._inner.extract(batch, options=options)
 
 
 @pytest.fixture
 def broken(house: Any) -> Broken:
-    walk = house.worker._walk
-    walk._extractor = Broken(walk._extractor)
-    return walk._extractor
+    extracting = house.worker._walk._extracting
+    extracting._extractor = Broken(extracting._extractor)
+    return extracting._extractor
 
 
 def test_what_cannot_be_extracted_is_seen_and_sent_in_again(house: Any, broken: Broken) -> None:
@@ -45,6 +46,7 @@ def test_what_cannot_be_extracted_is_seen_and_sent_in_again(house: Any, broken: 
     [report] = house.client.get("/v1/ingest").json()["tenants"]
     assert (item["collection"], item["message"]["content"]) == ("lin", "我喜欢苹果。")
     assert "cut short" in item["reason"]
+    assert item["raw"] == '{"items": [{"s'
     assert (report["extracted"], report["quarantined"]) == (1, 1)
     assert list(report["failures"].values()) == [1]
 
@@ -73,3 +75,14 @@ def test_what_is_dropped_is_done_and_told_by_whom(house: Any, broken: Broken) ->
     [seen] = house.client.get("/v1/quarantine?state=dropped").json()["items"]
     assert seen["settled_at"] == "2025-06-01T12:00:00Z"
     assert house.client.get(f"{MARA}/messages").json()["messages"][0]["content"] == "我喜欢苹果。"
+
+
+def test_a_message_kept_whole_is_counted_with_the_reason(house: Any) -> None:
+    house.worker._walk._models._compressor = FakeCompressor(fails_on="苹果")
+
+    fill(house, "我喜欢苹果。")
+    fill(house, "I live in Oslo.")
+
+    [report] = house.client.get("/v1/ingest").json()["tenants"]
+    assert (report["extracted"], report["quarantined"]) == (2, 0)
+    assert report["fallbacks"] == {"contains 苹果": 1}

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select, update
 
-from actors.fakes import FakeEmbedder
+from actors.fakes import FakeEmbedder, FakeTokenizer, FixedClock
 from actors.records.engine import EVERY_TENANT, open_engine, writing
 from actors.records.migrate import upgrade
 from actors.records.rows import entry_of, entry_values
@@ -27,8 +27,11 @@ from actors.records.tables import (
     entry_vectors,
     entry_versions,
     index_ops,
+    ledger,
+    ledger_changes,
     tenants,
 )
+from actors.records.tending_store import SqlTending
 from pipeline.entries import (
     Case,
     Decision,
@@ -45,8 +48,8 @@ from pipeline.errors import ModelError, StoreError
 from pipeline.ids import EntryId, MessageId, RunId
 from pipeline.messages import Scope, TenantId
 from pipeline.recall.text import index_text_of
-from pipeline.settings import ConsolidationSettings
-from pipeline.state import LedgerItem, LedgerRow, SleepRun
+from pipeline.settings import ConsolidationSettings, ForgettingSettings, ScratchpadSettings
+from pipeline.state import EntryFilter, LedgerItem, LedgerRow, RunOptions, SleepRun, Stop
 
 pytestmark = [
     pytest.mark.ray,
@@ -60,6 +63,7 @@ pytestmark = [
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
 SETTINGS = ConsolidationSettings(neighbours=5, queue_length=5)
+LATER = NOON + timedelta(days=3_000)
 NOTHING = {
     "targets": 0,
     "update": 0,
@@ -67,9 +71,15 @@ NOTHING = {
     "ignore": 0,
     "skipped": 0,
     "failed": 0,
+    "absorbed": 0,
     "model_calls": 0,
+    "tokens": 0,
     "collections": 0,
+    "left": 0,
 }
+
+
+UNTENDED = dict.fromkeys(("archived", "merged", "items", "shortened", "shorten_failed"), 0)
 
 
 class ScriptedDecider:
@@ -118,6 +128,10 @@ def _open_store(url: str) -> SqlSleepStore:
     return SqlSleepStore(open_engine(url))
 
 
+def _open_tending(url: str) -> SqlTending:
+    return SqlTending(open_engine(url))
+
+
 def _open_killed_store(url: str, flag: Path) -> KillOnce:
     return KillOnce(_open_store(url), flag)
 
@@ -135,10 +149,17 @@ class Home:
         with writing(self.engine, EVERY_TENANT) as connection:
             connection.execute(insert(tenants).values(name="acme", created_at=NOON, settings={}))
 
-    def say(self, collection: str, text: str, *, model: str = "fake-embedder") -> EntryId:
-        """A new entry of a collection, a day newer than the one before it."""
+    def say(
+        self,
+        collection: str,
+        text: str,
+        *,
+        model: str = "fake-embedder",
+        days_before: int = 0,
+    ) -> EntryId:
+        """A new entry of a collection, a day newer than the one before it, or so many older."""
         day = self._said[collection] = self._said.get(collection, 0) + 1
-        said_at = NOON + timedelta(days=day)
+        said_at = NOON + timedelta(days=day - days_before)
         entry = Entry(
             id=EntryId(f"{collection}-{day}"),
             version=1,
@@ -195,7 +216,7 @@ class Home:
         with self.engine.connect() as connection:
             return sorted(row.entry for row in connection.execute(select(index_ops.c.entry)))
 
-    def open(self, *, dry_run: bool = False) -> SleepRun:
+    def open(self, *, dry_run: bool = False, **changes: Any) -> SleepRun:
         """A new run."""
         start = NOON + timedelta(days=100 + len(self.store.runs(self.tenant)))
         return self.store.open_run(
@@ -206,6 +227,7 @@ class Home:
                 dry_run=dry_run,
                 status="running",
                 started_at=start,
+                **changes,
             )
         )
 
@@ -221,6 +243,38 @@ class Home:
             min_similarity=0.5,
         )
         return replace(plain, **changes)
+
+    def after(self, **changes: Any) -> Any:
+        """What merging, forgetting and the scratchpad work with; all that was said is old."""
+        from serve.sleep_after import AfterParts
+
+        plain = AfterParts(
+            open_store=partial(_open_tending, self.url),
+            open_tokenizer=FakeTokenizer,
+            open_clock=partial(FixedClock, LATER),
+            scratchpad=ScratchpadSettings(),
+            forgetting=ForgettingSettings(),
+        )
+        return replace(plain, **changes)
+
+    def states(self) -> list[tuple[Any, ...]]:
+        """What entries, ledger and changes say, without run ids and write times."""
+        with self.engine.connect() as connection:
+            told = [
+                (row.id, row.version, row.text, row.status, row.superseded_by)
+                for row in connection.execute(select(entries).order_by(entries.c.id))
+            ]
+            decided = [
+                (row.target, row.target_version, row.action, row.state, row.version_after)
+                for row in connection.execute(select(ledger).order_by(ledger.c.target))
+            ]
+            changed = [
+                (row.subject, row.ordinal, row.kind, row.version_after, row.reason)
+                for row in connection.execute(
+                    select(ledger_changes).order_by(ledger_changes.c.subject)
+                )
+            ]
+        return [*told, *decided, *changed]
 
 
 @pytest.fixture(scope="module")
@@ -313,7 +367,7 @@ def test_an_updated_entry_has_the_vector_of_its_new_text(
 ) -> None:
     beans, _ = _garden(home)
 
-    consolidate(home.open(), home.parts(), collection="garden")
+    consolidate(home.open(options=RunOptions(collection="garden")), home.parts())
 
     seen = home.store.snapshot(
         Scope(tenant=home.tenant, collection="garden"), model="fake-embedder"
@@ -384,7 +438,183 @@ def test_a_write_worker_killed_after_its_commit_applies_nothing_twice(
     assert len(home.store.ledger(run.tenant, run.id)) == 2
 
 
+STAGES = ("ReadSleepCollections", "find_neighbours", "queue_targets", "Decide", "Write", "Tend")
+
+
+class Deadly:
+    """A run whose first worker of every stage dies when it looks at the run.
+
+    ``folder`` holds a file per stage and process that worked on it.
+    """
+
+    def __init__(self, run: SleepRun, folder: Path) -> None:
+        self._run = run
+        self._folder = folder
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Deadly, (self._run, self._folder)
+
+    def __getattr__(self, name: str) -> Any:
+        import psutil
+
+        title = psutil.Process().cmdline()[0]
+        for stage in (one for one in STAGES if one in title):
+            is_first = not list(self._folder.glob(f"{stage}-*"))
+            (self._folder / f"{stage}-{os.getpid()}").touch()
+            if is_first:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return getattr(self._run, name)
+
+
+def test_a_worker_of_every_stage_may_die_and_the_result_is_that_of_an_undisturbed_run(
+    home: Home, cluster: None, tmp_path: Path
+) -> None:
+    import ray
+
+    from serve.sleep_job import consolidate_all
+    from serve.sleep_stages import RunPlan
+
+    places = []
+    for name in ("calm", "deadly"):
+        (tmp_path / name).mkdir()
+        places.append(Home(tmp_path / name))
+        _garden(places[-1])
+    calm, deadly = places
+    run = Deadly(deadly.open(), tmp_path)
+
+    job = ray.remote(num_cpus=0.1, max_retries=0)(consolidate_all)
+    totals = []
+    for place, one in ((calm, calm.open()), (deadly, run)):
+        plans: Any = [RunPlan(run=one)]  # type: ignore[arg-type]  # it stands in for its run
+        parts = place.parts(after=place.after())
+        done = ray.get(job.remote(plans, parts=parts, settings=SETTINGS), timeout=240)
+        totals.append(done[place.tenant].totals)
+
+    assert {
+        stage: len(list(tmp_path.glob(f"{stage}-*"))) >= 2 for stage in STAGES
+    } == dict.fromkeys(STAGES, True)
+    assert deadly.states() == calm.states()
+    assert totals[1] == totals[0]
+    assert totals[0]["items"] > 0
+
+
+def test_a_run_ends_cleanly_at_its_deadline_and_the_next_one_goes_on(
+    home: Home, consolidate: Consolidate
+) -> None:
+    beans, tea = _garden(home)
+
+    early = consolidate(home.open(deadline=NOON), home.parts())
+    later = consolidate(home.open(), home.parts())
+
+    assert early == {**NOTHING, "left": 3}
+    assert (later["update"], later["left"]) == (2, 0)
+    assert (home.entry(beans).version, home.entry(tea).version) == (2, 2)
+
+
+def test_a_run_without_tokens_left_decides_nothing_more_and_says_so(
+    home: Home, cluster: None
+) -> None:
+    import ray
+
+    from serve.sleep_job import consolidate_all
+    from serve.sleep_stages import RunPlan
+
+    _garden(home)
+    run = home.open(max_tokens=100)
+    home.store.spend(home.tenant, run.id, tokens=100)
+
+    job = ray.remote(num_cpus=0.1, max_retries=0)(consolidate_all)
+    outcomes = ray.get(
+        job.remote([RunPlan(run=run)], parts=home.parts(), settings=SETTINGS), timeout=240
+    )
+
+    outcome = outcomes[home.tenant]
+    assert (outcome.stop, outcome.totals["left"], outcome.totals["targets"]) == (Stop.TOKENS, 3, 0)
+    assert len(home.store.due(home.tenant)) == 3
+
+
+def test_a_backfilled_old_entry_is_decided_both_ways(home: Home, consolidate: Consolidate) -> None:
+    middle = home.say("garden", "Ida grows peas behind the house.")
+    consolidate(home.open(), home.parts())
+    oldest = home.say("garden", "Ida grows beans behind the house.", days_before=30)
+    newest = home.say("garden", "Ida grows herbs behind the house.", days_before=-30)
+    run = home.open()
+
+    consolidate(run, home.parts())
+
+    pairs = {
+        (row.target, one.entry)
+        for row in home.store.ledger(home.tenant, run.id)
+        for one in row.candidates
+    }
+    assert pairs == {(oldest, middle), (oldest, newest), (middle, newest)}
+
+
+def test_of_two_identical_facts_one_is_left_after_any_number_of_runs(
+    home: Home, consolidate: Consolidate
+) -> None:
+    twins = [home.say("garden", "Ida grows peas instead of beans.") for _ in range(2)]
+
+    for _ in range(3):
+        consolidate(home.open(options=RunOptions(full=True, min_similarity=0.5)), home.parts())
+
+    assert [home.entry(one).status for one in twins] == [Status.OUTDATED, Status.ACTIVE]
+
+
+def test_an_undone_run_is_not_redone_by_the_next_night(
+    home: Home, consolidate: Consolidate
+) -> None:
+    beans, _ = _garden(home)
+    run = home.open()
+    consolidate(run, home.parts())
+    home.store.close_run(home.tenant, run.id, status="completed", totals={}, error=None, now=NOON)
+    home.store.undo(home.tenant, run.id, now=NOON)
+
+    again = consolidate(home.open(), home.parts())
+
+    assert again == NOTHING
+    assert home.entry(beans).text == "Ida grows beans behind the house."
+
+
+def test_a_run_over_some_speakers_repeats_no_merge(home: Home, cluster: None) -> None:
+    import ray
+
+    from serve.sleep_job import consolidate_all
+    from serve.sleep_stages import RunPlan
+
+    beans, _ = _garden(home)
+    job = ray.remote(num_cpus=0.1, max_retries=0)(consolidate_all)
+
+    def night(only: EntryFilter) -> Mapping[str, int]:
+        run = home.open(options=RunOptions(is_filtered=not only.is_open))
+        plan = RunPlan(run=run, only=only)
+        done = ray.get(job.remote([plan], parts=home.parts(), settings=SETTINGS), timeout=240)
+        totals: Mapping[str, int] = done[home.tenant].totals
+        return totals
+
+    nobody = night(EntryFilter(speakers=("Tom",)))
+    first, second = night(EntryFilter(speakers=("Ida",))), night(EntryFilter(speakers=("Ida",)))
+    whole = night(EntryFilter())
+
+    assert (nobody["targets"], first["update"]) == (0, 2)
+    assert (second["targets"], whole["targets"], whole["model_calls"]) == (0, 0, 0)
+    assert home.entry(beans).version == 2
+    assert home.store.due(home.tenant) == []
+
+
 def test_nothing_due_asks_nothing_of_ray(home: Home) -> None:
     from serve.sleep_job import consolidate as job
 
     assert job(home.open(), parts=home.parts(), settings=SETTINGS) == NOTHING
+
+
+def test_a_run_tends_what_has_faded_though_nothing_is_due_for_a_decision(
+    home: Home, consolidate: Consolidate
+) -> None:
+    lamp = home.say("garden", "Ida bought a lamp.")
+    consolidate(home.open(), home.parts())
+
+    totals = consolidate(home.open(), home.parts(after=home.after()))
+
+    assert totals == {**NOTHING, **UNTENDED, "archived": 1}
+    assert home.entry(lamp).status is Status.ARCHIVED

@@ -25,20 +25,32 @@ from pipeline.ids import EntryId, MessageId, RunId
 from pipeline.messages import Scope, TenantId
 from pipeline.ports import SleepStore, Vectors
 from pipeline.settings import ConsolidationSettings
-from pipeline.state import LedgerItem, LedgerRow, SleepRun, Snapshot
+from pipeline.state import (
+    EntryFilter,
+    LedgerItem,
+    LedgerRow,
+    RunOptions,
+    SleepRun,
+    Snapshot,
+    Stop,
+)
 from serve import sleep_stages
 from serve.sleep_deciding import Deciding
+from serve.sleep_rows import by_collection, guarded, table
 from serve.sleep_settling import REPLACED, settle
 from serve.sleep_stages import (
+    EVERYTHING,
     Broken,
     Cases,
     Decided,
     Part,
     SleepParts,
+    Stopped,
     Writing,
     Written,
     invert,
     link,
+    numbers,
     read,
 )
 
@@ -63,7 +75,7 @@ class NotedStore(SleepStore):
         self.recorded: list[LedgerItem] = []
         self._snapshot = snapshot
 
-    def snapshot(self, scope: Scope, *, model: str) -> Snapshot:
+    def snapshot(self, scope: Scope, *, model: str, only: EntryFilter = EVERYTHING) -> Snapshot:
         """The one it was given."""
         if self._snapshot is None:
             raise StoreError("the disk is full")
@@ -390,3 +402,79 @@ def _gone_item(decided: Decided) -> LedgerItem:
     target = _gone_case(decided).target
     decision = Delete(superseded_by=EntryId("e5"), reason="newer")
     return LedgerItem(target=target.id, target_version=1, candidates=(), decision=decision)
+
+
+def test_a_pair_that_a_run_over_some_entries_decided_is_no_case_again() -> None:
+    snapshot = _snapshot("the red boat", "the red boat sails", "the red boat sinks")
+    settled = frozenset({(EntryId("e0"), EntryId("e1"))})
+
+    before = [case for chunk in _cases(snapshot) for case in chunk.cases]
+    after = [case for chunk in _cases(replace(snapshot, settled=settled)) for case in chunk.cases]
+
+    assert [[one.entry.id for one in case.candidates] for case in before] == [["e2"], ["e1", "e2"]]
+    assert [[one.entry.id for one in case.candidates] for case in after] == [["e2"], ["e2"]]
+
+
+def test_a_full_run_compares_every_pair_with_the_published_numbers() -> None:
+    run = _run(options=RunOptions(full=True))
+    old = replace(_snapshot("the red boat", "the red boat"), is_new=np.zeros(2, dtype=np.bool_))
+
+    (nothing,) = _parts_of(old, is_full=False)
+    (everything,) = _parts_of(old, is_full=True)
+
+    how, least = numbers(run, SETTINGS, min_similarity=0.5)
+    assert (how.neighbours, how.queue_length, least) == (20, 10, 0.9)
+    asked = replace(run, options=RunOptions(full=True, min_similarity=0.8))
+    assert numbers(asked, SETTINGS, min_similarity=0.5)[1] == 0.8
+    assert numbers(_run(), SETTINGS, min_similarity=0.5) == (SETTINGS, 0.5)
+    assert not nothing.is_new.any()
+    assert everything.is_new.all()
+
+
+def test_what_an_update_holds_whole_rests_and_is_no_candidate_of_older_targets() -> None:
+    store = NotedStore()
+    (chunk,) = _cases(_snapshot("the red boat", "the red boat sails", "the red boat sails fast"))
+    deciding = Deciding(store=store, decider=Counting(), clock=FixedNow())
+    decided = deciding.decide(chunk)
+
+    (apart,) = settle([decided], deciding=deciding, clock=FixedNow())
+    (held,) = settle([decided], deciding=deciding, clock=FixedNow(), absorb=True)
+
+    assert [item.absorbed for item in apart.items] == [(), ()]
+    assert [item.absorbed for item in held.items] == [("e2",), ("e1",)]
+
+
+def test_what_ends_a_collection_passes_through_alone_and_what_is_broken_comes_first() -> None:
+    (chunk,) = _cases(_snapshot("the red boat", "the red boat"))
+    left = Stopped(scope=HARBOUR, stop=Stop.TOKENS)
+    broken = Broken(scope=HARBOUR, reason="the disk is full")
+    lake = replace(chunk, scope=Scope(tenant=HARBOUR.tenant, collection="lake"))
+
+    groups = list(by_collection(table([chunk, left, lake, broken])))
+
+    assert groups[0] == [broken]
+    assert [group[0].scope.collection for group in groups] == ["harbour", "lake"]
+
+
+def test_whatever_is_wrong_with_a_collection_ends_that_collection_alone() -> None:
+    def fails() -> Written:
+        raise ZeroDivisionError("by nothing")
+
+    assert guarded(HARBOUR, fails) == Broken(scope=HARBOUR, reason="ZeroDivisionError: by nothing")
+
+
+def _run(*, options: RunOptions = RunOptions()) -> SleepRun:  # noqa: B008  (frozen)
+    return SleepRun(
+        id=RunId("run"),
+        tenant=HARBOUR.tenant,
+        window_start=NOON,
+        dry_run=False,
+        status="running",
+        started_at=NOON,
+        options=options,
+    )
+
+
+def _parts_of(snapshot: Snapshot, *, is_full: bool) -> list[Part]:
+    found = read(NotedStore(snapshot), HARBOUR, model="fake-embedder", is_full=is_full)
+    return [part for part in found if isinstance(part, Part)]

@@ -1,6 +1,12 @@
 """Every table of the record store, keyed by tenant first. Knows no statement and no connection."""
 
-from actors.records.tables.asleep import ledger, reply_cache, run_collections, sleep_runs
+from actors.records.tables.asleep import (
+    ledger,
+    ledger_changes,
+    reply_cache,
+    run_collections,
+    sleep_runs,
+)
 from actors.records.tables.base import METADATA
 from actors.records.tables.kept import erasures, recalls, usage
 from actors.records.tables.remembered import (
@@ -37,6 +43,7 @@ __all__ = [
     "keys",
     "leases",
     "ledger",
+    "ledger_changes",
     "messages",
     "quarantine",
     "recalls",

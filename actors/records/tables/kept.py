@@ -30,7 +30,9 @@ usage = Table(
     METADATA,
     *of_scope("tenant", "collection"),
     Column("day", Date, primary_key=True),
-    Column("measure", Text, primary_key=True),
+    Column("purpose", Text, primary_key=True),  # as ``pipeline.chat.ChatPurpose``
+    Column("model", Text, primary_key=True),
+    Column("measure", Text, primary_key=True),  # a count of Usage, or refused:WHY
     counter("amount"),
 )
 

@@ -106,6 +106,8 @@ def _item() -> list[Column[Any]]:
         required("said_at", UtcDateTime),
         required("sources", JSON),
         required("entries", JSON),
+        required("conflicts", JSON),
+        Column("superseded_by", Text),
         required("written_by", Text),
         required("written_at", UtcDateTime),
     ]

@@ -32,7 +32,9 @@ collections = Table(
     counter("flush_requested"),
     counter("flushed"),
     counter("consolidated_through"),  # ``writes`` as the last completed run saw it
+    counter("tended_through"),  # ``writes`` as forgetting and the scratchpad saw it
     Column("last_accepted_at", UtcDateTime),
+    Column("idle_at", UtcDateTime),  # by its own settings; None where the service's say
     Column("waiting_since", UtcDateTime),  # when its oldest accepted message came
     Index(
         "ix_collections_due",
@@ -55,7 +57,15 @@ conversations = Table(
     Column("name", Text, primary_key=True),
     required("created_at", UtcDateTime),
     counter("last_sequence"),
+    counter("ending_through"),  # it ended there, and the worker has not seen it yet; 0: it has
     Column("last_said_at", UtcDateTime),
+    Index(
+        "ix_conversations_ending",
+        "tenant",
+        "collection",
+        sqlite_where=text("ending_through > 0"),
+        postgresql_where=text("ending_through > 0"),
+    ),
 )
 
 messages = Table(
@@ -89,6 +99,13 @@ messages = Table(
         "segment",
         sqlite_where=text("segment IS NOT NULL"),
         postgresql_where=text("segment IS NOT NULL"),
+    ),
+    Index(
+        None,
+        "tenant",
+        "fallback",
+        sqlite_where=text("fallback IS NOT NULL"),
+        postgresql_where=text("fallback IS NOT NULL"),
     ),
 )
 
@@ -143,4 +160,5 @@ leases = Table(
     counter("takeovers"),  # workers that let it expire, or failed, since the last commit
     counter("careful_through"),  # messages up to here are taken one by one: one may be deadly
     Column("failure", Text),  # what the last one that failed said; None where it died
+    Column("retry_at", UtcDateTime),  # not before then, since an endpoint did not answer
 )

@@ -19,9 +19,11 @@ tenants = Table(
     Column("name", Text, primary_key=True),
     required("created_at", UtcDateTime),
     Column("zone", Text, nullable=False, server_default="UTC"),
+    Column("sleep_window", Text),  # its name; the schedule counts where it has one
     Column("sleep_cron", Text),
     Column("sleep_max_s", Float),
     Column("sleep_max_tokens", BigInteger),
+    Column("sleep_idle_s", Float),
     required("settings", JSON),
     Column("disabled_at", UtcDateTime),
     Column("rate_tokens", Float),  # messages left in the bucket of its quota per minute

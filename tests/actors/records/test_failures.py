@@ -167,21 +167,35 @@ def test_connections_survive_a_restart_of_the_server(
     assert records.messages.accept(OLA, [YES], now=NOON)[0].sequence == accepted[-1] + 1
 
 
+def let_in(server: PostgresServer, how: str) -> None:
+    """Whether the service may connect from now on; it is put out at once."""
+    with psycopg.connect(server.url) as admin:
+        admin.execute(SQL("ALTER ROLE {} {}").format(Identifier(SERVICE), SQL(how)))
+        admin.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s",
+            [SERVICE],
+        )
+
+
 def test_a_call_waits_until_the_server_lets_it_in_again(
     server: PostgresServer, records: Records
 ) -> None:
-    def let_in(how: str) -> None:
-        with psycopg.connect(server.url) as admin:
-            admin.execute(SQL("ALTER ROLE {} {}").format(Identifier(SERVICE), SQL(how)))
-            admin.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s",
-                [SERVICE],
-            )
-
-    let_in("NOLOGIN")
-    again = threading.Timer(0.3, let_in, ["LOGIN"])
+    let_in(server, "NOLOGIN")
+    again = threading.Timer(0.3, let_in, [server, "LOGIN"])
     again.start()
     [message] = records.messages.accept(OLA, [YES], now=NOON)
     again.join()
 
     assert message.sequence == 1
+
+
+def test_who_opens_a_store_waits_too(server: PostgresServer, records: Records) -> None:
+    url = records.engine.url.render_as_string(hide_password=False)
+    let_in(server, "NOLOGIN")
+    again = threading.Timer(0.3, let_in, [server, "LOGIN"])
+    again.start()
+    other = open_records(url)
+    again.join()
+
+    assert other.tenants.tenants() == [ACME]
+    other.close()

@@ -68,6 +68,7 @@ WORDLESS = {
     "leases": "names of workers",
     "index_ops": "ids, taken by the index within moments",
     "run_collections": "ids and numbers",
+    "ledger_changes": "ids, versions and reasons that quote nothing",
     "usage": "names of measures and numbers",
 }
 """Tables whose text columns hold nothing that was said, with the reason."""

@@ -153,3 +153,48 @@ def test_the_name_of_the_conversation_must_be_storable() -> None:
         normalise([], conversation="a\0", zone=None, previous_said_at=None, now=NOW)
 
     assert caught.value.field == "conversation"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"caption": "a red kite"},
+        {"metadata": {"caption": "a red kite"}},
+        {"metadata": {"caption": ["a red kite"]}},
+        {"caption": "a red kite", "metadata": {"caption": " a red kite "}},
+    ],
+)
+def test_a_caption_enters_as_text_behind_what_was_said(given: dict[str, Any]) -> None:
+    [message] = normalised(raw(content="Look!", **given))
+
+    assert message.content == "Look!\n[image: a red kite]"
+
+
+def test_an_image_alone_is_its_caption() -> None:
+    assert normalised(raw(content="", caption="红色的风筝"))[0].content == "[image: 红色的风筝]"
+
+
+def test_a_caption_that_the_text_holds_already_is_not_said_twice() -> None:
+    said = "Look! [image: a red kite]"
+
+    assert normalised(raw(content=said, caption="a red kite"))[0].content == said
+
+
+@pytest.mark.parametrize("held", [5, "", [], [None, " "], {"en": "a kite"}])
+def test_metadata_that_only_share_the_name_are_no_caption(held: Any) -> None:
+    assert normalised(raw(content="Look!", metadata={"caption": held}))[0].content == "Look!"
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ({"caption": " "}, "messages[0].caption"),
+        ({"content": ""}, "messages[0].content"),
+        ({"content": 5, "caption": "a kite"}, "messages[0].content"),
+    ],
+)
+def test_a_caption_that_is_no_text_is_refused_by_name(given: dict[str, Any], place: str) -> None:
+    with pytest.raises(InputError) as refused:
+        normalised(raw(**given))
+
+    assert refused.value.field == place

@@ -1,8 +1,10 @@
 """A label names what a segment talks about, in its own words and language."""
 
 import pytest
+from chat_batches import said
 
-from pipeline.awake.topics import topic_label
+from pipeline.awake.topics import topic_label, topic_of
+from pipeline.messages import Role
 
 
 def test_the_terms_said_most_come_in_the_order_they_were_said() -> None:
@@ -45,3 +47,10 @@ def test_a_chinese_label_keeps_foreign_names() -> None:
     label = topic_label(["我用 Kubernetes 部署番茄服务。"])
 
     assert "Kubernetes" in label.split("、")
+
+
+def test_a_label_is_made_of_what_the_given_roles_say() -> None:
+    [segment] = said(("system", "Zebras, zebras! 斑马"), "My kettle broke.").segments
+
+    assert topic_of(segment.messages, roles=(Role.USER,)) == "kettle, broke"
+    assert topic_of(segment.messages, roles=()) == ""

@@ -61,3 +61,19 @@ def test_no_message_is_lost_or_moved() -> None:
     messages = talk("tool", "system", "assistant", "user", "system", "tool", "user", "assistant")
 
     assert [m for turn in turns(messages) for m in turn.messages] == messages
+
+
+def test_several_people_and_an_assistant_keep_their_order() -> None:
+    assert lengths("user", "user", "assistant", "user", "user", "assistant") == [1, 2, 1, 2]
+
+
+def test_a_tool_that_begins_is_a_turn_with_what_follows_it() -> None:
+    assert lengths("tool", "assistant", "user", "assistant") == [2, 2]
+
+
+def test_system_text_between_two_replies_opens_a_turn() -> None:
+    assert lengths("user", "assistant", "system", "assistant", "user") == [2, 2, 1]
+
+
+def test_an_assistant_that_talks_alone_is_one_turn() -> None:
+    assert lengths("assistant", "assistant", "assistant") == [3]

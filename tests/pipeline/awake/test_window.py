@@ -1,8 +1,9 @@
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
 
-from pipeline.awake.window import cut, overfull
+from pipeline.awake.window import Cut, cut, due, overfull
 from pipeline.errors import InputError
 from pipeline.ids import MessageId
 from pipeline.messages import Message, Role, Turn
@@ -25,6 +26,34 @@ def turn(number: int) -> Turn:
 
 
 ONE, TWO, THREE = turn(1), turn(2), turn(3)
+
+
+def lengths(window: Sequence[Turn]) -> list[int]:
+    return [10 for _ in window]
+
+
+def test_a_conversation_that_ended_waits_for_no_more_replies() -> None:
+    window = [ONE, TWO, THREE]
+
+    assert due(window, lengths, capacity_tokens=100) is None
+    assert due(window, lengths, capacity_tokens=100, ended_turns=3) == Cut(turns=3, is_whole=True)
+    assert due([], lengths, capacity_tokens=100, ended_turns=0) is None
+
+
+def test_what_was_said_after_the_end_stays() -> None:
+    window = [ONE, TWO, THREE]
+
+    assert due(window, lengths, capacity_tokens=100, ended_turns=2) == Cut(turns=2, is_whole=True)
+
+
+def test_an_ended_window_that_is_overfull_is_cut_there_first() -> None:
+    assert due([ONE, TWO, THREE], lengths, capacity_tokens=15, ended_turns=3) == Cut(turns=2)
+
+
+def test_with_turns_as_segments_the_last_one_leaves_at_the_end() -> None:
+    found = due([ONE, TWO], lengths, capacity_tokens=100, is_turnwise=True, ended_turns=2)
+
+    assert found == Cut(turns=2, is_whole=True)
 
 
 def test_a_window_that_fits_is_not_overfull() -> None:
@@ -63,3 +92,33 @@ def test_an_empty_window_gives_nothing() -> None:
 def test_a_boundary_outside_the_window_is_refused() -> None:
     with pytest.raises(InputError):
         cut([ONE, TWO], [2], flush=False)
+
+
+def tens(some: Sequence[Turn]) -> list[int]:
+    return [10] * len(some)
+
+
+def test_the_last_turn_may_still_get_replies_and_counts_in_a_flush_alone() -> None:
+    window = [ONE, TWO, THREE]
+
+    assert due(window, tens, capacity_tokens=20) is None
+    assert due(window, tens, capacity_tokens=20, flush=True) == Cut(turns=3)
+    assert due(window, tens, capacity_tokens=19) == Cut(turns=2)
+    assert due([], tens, capacity_tokens=19, flush=True) is None
+
+
+def test_so_many_turns_leave_the_window_together_unless_it_was_full_before() -> None:
+    window = [ONE, TWO, THREE]
+
+    assert due(window, tens, capacity_tokens=99, most_turns=2) == Cut(
+        turns=2, is_whole=True, is_due=True
+    )
+    assert due(window, tens, capacity_tokens=99, most_turns=3) is None
+    assert due(window, tens, capacity_tokens=9, most_turns=2) == Cut(turns=1)
+
+
+def test_turn_by_turn_none_waits_for_others() -> None:
+    assert due([ONE], tens, capacity_tokens=99, is_turnwise=True) is None
+    assert due([ONE, TWO], tens, capacity_tokens=99, is_turnwise=True) == Cut(
+        turns=1, is_whole=True
+    )

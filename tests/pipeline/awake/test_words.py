@@ -2,11 +2,16 @@
 
 import pytest
 
-from pipeline.awake.words import Tier, words
+from pipeline.awake.readings import Tier
+from pipeline.awake.words import words
 
 
 def kept(text: str) -> list[str]:
     return [word.text for word in words(text) if word.tier == Tier.KEPT]
+
+
+def favoured(text: str) -> list[str]:
+    return [word.text for word in words(text) if word.tier >= Tier.FAVOURED]
 
 
 def test_every_character_is_in_exactly_one_word() -> None:
@@ -23,13 +28,24 @@ def test_numbers_are_kept(number: str) -> None:
     assert number in kept(f"we noted {number} on the list")
 
 
-def test_what_is_counted_is_kept_with_its_number() -> None:
-    assert kept("we booked 2 rooms for three nights and left") == ["2", "rooms", "three", "nights"]
+def test_what_is_counted_is_favoured_with_its_number() -> None:
+    assert favoured("we booked 2 rooms for three nights and left") == [
+        "2",
+        "rooms",
+        "three",
+        "nights",
+    ]
 
 
 @pytest.mark.parametrize("negation", ["not", "never", "don't", "without", "can’t"])
-def test_negations_are_kept_with_what_they_deny(negation: str) -> None:
-    assert kept(f"we {negation} travel by boat") == [negation, "travel"]
+def test_negations_are_kept_and_what_they_deny_is_favoured(negation: str) -> None:
+    assert kept(f"we {negation} travel by boat") == [negation]
+    assert favoured(f"we {negation} travel by boat") == [negation, "travel"]
+
+
+@pytest.mark.parametrize("number", ["seventeen", "forty", "Twenty-five", "hundreds", "twice"])
+def test_spelled_numbers_are_kept(number: str) -> None:
+    assert kept(f"we saw {number} of them") == [number]
 
 
 def test_capitals_inside_a_sentence_are_names() -> None:
@@ -59,9 +75,25 @@ def test_chinese_numbers_keep_their_unit() -> None:
     assert kept("我3月5日花了200元买鞋") == ["3月", "5日", "200元"]
 
 
-@pytest.mark.parametrize("sentence", ["我不吃辣", "我没有去过", "请勿打扰他", "他从不抽烟"])
+@pytest.mark.parametrize(
+    "sentence", ["我不吃辣", "我没有去过", "请勿打扰他", "他从不抽烟", "你先别走"]
+)
 def test_chinese_negations_are_kept(sentence: str) -> None:
-    assert any(set(word) & set("不没勿") for word in kept(sentence))
+    assert any(set(word) & set("不没勿别") for word in kept(sentence))
+
+
+@pytest.mark.parametrize("code", ["v3.2", "P95", "Omega-3"])
+def test_words_with_a_digit_are_kept(code: str) -> None:
+    assert kept(f"the new {code} value matters") == [code]
+
+
+def test_numbers_and_negations_inside_compounds_are_kept() -> None:
+    assert kept("a half-court game seems never-ending") == ["half-court", "never-ending"]
+
+
+@pytest.mark.parametrize("word", ["两周", "三次", "今明两天", "进不去", "迫不及待"])
+def test_chinese_words_with_a_number_or_negation_inside_are_kept(word: str) -> None:
+    assert "".join(kept(f"我们{word}的")) in (word, f"我们{word}"[2:])
 
 
 def test_chinese_conjunctions_are_not_negations() -> None:

@@ -121,20 +121,22 @@ def test_the_key_is_the_same_for_the_same_case_and_decider() -> None:
     assert case_key(BOAT, "a/1") == case_key(again, "a/1")
 
 
-def test_the_key_differs_with_decider_text_date_kind_speaker_order_and_entry() -> None:
+def test_the_key_differs_with_decider_order_and_all_that_is_shown() -> None:
     target = BOAT.target
     changed = [
         replace(target, text="Ida has a kayak."),
         replace(target, said_at=SAID_AT + timedelta(hours=1)),
         replace(target, kind=Kind.EVENT),
         replace(target, speaker="Ole"),
+        replace(target, zone="Asia/Shanghai"),
+        replace(target, status=Status.TENTATIVE),
         replace(target, id=EntryId("of-another-collection")),
     ]
     keys = {case_key(replace(BOAT, target=each), "a/1") for each in changed}
     keys |= {case_key(BOAT, "a/1"), case_key(BOAT, "b/1")}
     keys.add(case_key(replace(BOAT, candidates=BOAT.candidates[::-1]), "a/1"))
 
-    assert len(keys) == 8
+    assert len(keys) == 10
 
 
 def test_the_key_ignores_versions_and_similarities() -> None:

@@ -1,4 +1,6 @@
-from pipeline.sleep.kept import lost, names, negations, numbers
+import pytest
+
+from pipeline.sleep.kept import invented, lost, names, negations, numbers
 
 
 def test_a_paraphrase_with_all_names_numbers_and_negations_loses_nothing() -> None:
@@ -34,3 +36,18 @@ def test_contracted_negations_count() -> None:
 
 def test_numbers_of_both_languages_have_one_notation() -> None:
     assert numbers("at 9 am") == numbers("上午九点")
+
+
+@pytest.mark.parametrize(
+    ("text", "sources", "made_up"),
+    [
+        ("Ida sails Petrel.", ["Ida sails.", "Her boat is Petrel."], []),
+        ("Both sail. Together they go to Oslo.", ["They sail to Oslo."], []),
+        ("Ida sails with Rolf.", ["Ida sails."], ["rolf"]),
+        ("Ida's boat is 9 m long.", ["Ida's boat is long."], ["amount 9"]),
+        ("林夏在杭州住了3年。", ["林夏住在杭州。"], ["amount 3"]),
+        ("林夏住在杭州。", ["林夏住在杭州。"], []),
+    ],
+)
+def test_what_no_source_has_is_invented(text: str, sources: list[str], made_up: list[str]) -> None:
+    assert [each.split(":")[0] for each in invented(text, sources)] == made_up

@@ -149,6 +149,7 @@ def test_chinese_dates_become_absolute(text: str, expected: str) -> None:
         "every last June",
         "for two days from now on",
         "my last week at the office",
+        "in 1999 week",
     ],
 )
 def test_what_is_no_relative_date_stays(text: str) -> None:

@@ -37,9 +37,11 @@ def upgrade() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("zone", sa.Text(), server_default="UTC", nullable=False),
+        sa.Column("sleep_window", sa.Text(), nullable=True),
         sa.Column("sleep_cron", sa.Text(), nullable=True),
         sa.Column("sleep_max_s", sa.Float(), nullable=True),
         sa.Column("sleep_max_tokens", sa.BigInteger(), nullable=True),
+        sa.Column("sleep_idle_s", sa.Float(), nullable=True),
         sa.Column("settings", sa.JSON(), nullable=False),
         sa.Column("disabled_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("rate_tokens", sa.Float(), nullable=True),
@@ -62,7 +64,9 @@ def upgrade() -> None:
         sa.Column("flush_requested", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("flushed", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("consolidated_through", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("tended_through", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("last_accepted_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("idle_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("waiting_since", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["tenant"], ["tenants.name"], name=op.f("fk_collections_tenants")),
         sa.PrimaryKeyConstraint("tenant", "name", name=op.f("pk_collections")),
@@ -109,6 +113,14 @@ def upgrade() -> None:
         sa.Column("totals", sa.JSON(), nullable=False),
         sa.Column("error", sa.Text(), nullable=True),
         sa.Column("undone", sa.Boolean(), server_default=sa.false(), nullable=False),
+        sa.Column("trigger", sa.Text(), server_default="asked", nullable=False),
+        sa.Column("options", sa.JSON(), nullable=False),
+        sa.Column("deadline", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("max_tokens", sa.BigInteger(), nullable=True),
+        sa.Column("tokens", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("attempt", sa.Integer(), server_default="1", nullable=False),
+        sa.Column("seen_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("stop", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(["tenant"], ["tenants.name"], name=op.f("fk_sleep_runs_tenants")),
         sa.PrimaryKeyConstraint("tenant", "id", name=op.f("pk_sleep_runs")),
         sa.UniqueConstraint(
@@ -139,6 +151,7 @@ def upgrade() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("last_sequence", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("ending_through", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("last_said_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
             ["tenant", "collection"],
@@ -146,6 +159,14 @@ def upgrade() -> None:
             name=op.f("fk_conversations_collections"),
         ),
         sa.PrimaryKeyConstraint("tenant", "collection", "name", name=op.f("pk_conversations")),
+    )
+    op.create_index(
+        "ix_conversations_ending",
+        "conversations",
+        ["tenant", "collection"],
+        unique=False,
+        sqlite_where=sa.text("ending_through > 0"),
+        postgresql_where=sa.text("ending_through > 0"),
     )
     op.create_table(
         "entries",
@@ -247,6 +268,7 @@ def upgrade() -> None:
         sa.Column("takeovers", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("careful_through", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("failure", sa.Text(), nullable=True),
+        sa.Column("retry_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
             ["tenant", "collection"],
             ["collections.tenant", "collections.name"],
@@ -272,6 +294,7 @@ def upgrade() -> None:
         sa.Column("version_after", sa.Integer(), nullable=True),
         sa.Column("version_undone", sa.Integer(), nullable=True),
         sa.Column("decision", sa.JSON(none_as_null=True), nullable=True),
+        sa.Column("absorbed", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("decider", sa.Text(), nullable=False),
         sa.Column("decided_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
@@ -345,6 +368,14 @@ def upgrade() -> None:
         sqlite_where=sa.text("segment IS NOT NULL"),
         postgresql_where=sa.text("segment IS NOT NULL"),
     )
+    op.create_index(
+        op.f("ix_messages_tenant_fallback"),
+        "messages",
+        ["tenant", "fallback"],
+        unique=False,
+        sqlite_where=sa.text("fallback IS NOT NULL"),
+        postgresql_where=sa.text("fallback IS NOT NULL"),
+    )
     op.create_table(
         "quarantine",
         sa.Column("tenant", sa.Text(), nullable=False),
@@ -404,6 +435,36 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant", "collection", "run", name=op.f("pk_run_collections")),
     )
     op.create_table(
+        "ledger_changes",
+        sa.Column("tenant", sa.Text(), nullable=False),
+        sa.Column("collection", sa.Text(), nullable=False),
+        sa.Column("run", sa.Text(), nullable=False),
+        sa.Column("subject", sa.Text(), nullable=False),
+        sa.Column("ordinal", sa.Integer(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("version_before", sa.Integer(), nullable=False),
+        sa.Column("version_after", sa.Integer(), nullable=False),
+        sa.Column("version_undone", sa.Integer(), nullable=True),
+        sa.Column("partner", sa.Text(), nullable=True),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("changed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["tenant", "collection"],
+            ["collections.tenant", "collections.name"],
+            name=op.f("fk_ledger_changes_collections"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "tenant", "collection", "run", "subject", name=op.f("pk_ledger_changes")
+        ),
+    )
+    op.create_index(
+        op.f("ix_ledger_changes_tenant_collection_subject"),
+        "ledger_changes",
+        ["tenant", "collection", "subject"],
+        unique=False,
+    )
+    op.create_table(
         "scratchpad_items",
         sa.Column("tenant", sa.Text(), nullable=False),
         sa.Column("collection", sa.Text(), nullable=False),
@@ -415,6 +476,8 @@ def upgrade() -> None:
         sa.Column("said_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("sources", sa.JSON(), nullable=False),
         sa.Column("entries", sa.JSON(), nullable=False),
+        sa.Column("conflicts", sa.JSON(), nullable=False),
+        sa.Column("superseded_by", sa.Text(), nullable=True),
         sa.Column("written_by", sa.Text(), nullable=False),
         sa.Column("written_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
@@ -436,6 +499,8 @@ def upgrade() -> None:
         sa.Column("said_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("sources", sa.JSON(), nullable=False),
         sa.Column("entries", sa.JSON(), nullable=False),
+        sa.Column("conflicts", sa.JSON(), nullable=False),
+        sa.Column("superseded_by", sa.Text(), nullable=True),
         sa.Column("written_by", sa.Text(), nullable=False),
         sa.Column("written_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("why", sa.Text(), nullable=False),
@@ -479,6 +544,8 @@ def upgrade() -> None:
         sa.Column("tenant", sa.Text(), nullable=False),
         sa.Column("collection", sa.Text(), nullable=False),
         sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("purpose", sa.Text(), nullable=False),
+        sa.Column("model", sa.Text(), nullable=False),
         sa.Column("measure", sa.Text(), nullable=False),
         sa.Column("amount", sa.BigInteger(), server_default="0", nullable=False),
         sa.ForeignKeyConstraint(
@@ -486,7 +553,9 @@ def upgrade() -> None:
             ["collections.tenant", "collections.name"],
             name=op.f("fk_usage_collections"),
         ),
-        sa.PrimaryKeyConstraint("tenant", "collection", "day", "measure", name=op.f("pk_usage")),
+        sa.PrimaryKeyConstraint(
+            "tenant", "collection", "day", "purpose", "model", "measure", name=op.f("pk_usage")
+        ),
     )
     op.create_table(
         "entry_versions",
@@ -575,6 +644,10 @@ def downgrade() -> None:
     op.drop_table("segments")
     op.drop_table("scratchpad_versions")
     op.drop_table("scratchpad_items")
+    op.drop_index(
+        op.f("ix_ledger_changes_tenant_collection_subject"), table_name="ledger_changes"
+    )
+    op.drop_table("ledger_changes")
     op.drop_table("run_collections")
     op.drop_index(op.f("ix_recalls_tenant_collection_created_at"), table_name="recalls")
     op.drop_table("recalls")
@@ -593,6 +666,12 @@ def downgrade() -> None:
     op.drop_index(op.f("ix_entries_tenant_collection_identity"), table_name="entries")
     op.drop_index("ix_entries_order", table_name="entries")
     op.drop_table("entries")
+    op.drop_index(
+        "ix_conversations_ending",
+        table_name="conversations",
+        sqlite_where=sa.text("ending_through > 0"),
+        postgresql_where=sa.text("ending_through > 0"),
+    )
     op.drop_table("conversations")
     op.drop_table("reply_cache")
     op.drop_table("sleep_runs")
