@@ -7,8 +7,8 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipeline.runs import LedgerRow
 from pipeline.sleep.tending import Change
-from pipeline.state import LedgerRow
 
 ROWS = 10_000
 """Rows of one row group, which is all that lies in memory at a time."""

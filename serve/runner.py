@@ -28,8 +28,8 @@ from pipeline.ports import (
     TendingStore,
     Vectors,
 )
+from pipeline.runs import SleepRun
 from pipeline.settings import ConsolidationSettings
-from pipeline.state import SleepRun
 from serve.chat import ServeChat
 from serve.loading import CHAT, load_decider, load_tokenizer
 from serve.settings import AppSettings

@@ -15,8 +15,8 @@ from pipeline.errors import Conflict
 from pipeline.ids import RunId
 from pipeline.messages import TenantId
 from pipeline.ports import Clock, Schedules, SleepStore
+from pipeline.runs import SleepRun, Stop, Trigger
 from pipeline.sleep.windows import Schedule, Window, idle_window, open_window
-from pipeline.state import SleepRun, Stop, Trigger
 from serve.index import AsyncIndex
 from serve.sleep_stages import RunPlan
 from serve.sleeping import Runner

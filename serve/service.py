@@ -17,8 +17,9 @@ from pipeline.recall.context import Budget, Context, Remembered, build_context
 from pipeline.recall.lexical import sparse_query
 from pipeline.recall.rank import Ranked, fuse
 from pipeline.recall.text import index_text
+from pipeline.runs import LedgerRow
 from pipeline.settings import QuotaSettings, RecallSettings
-from pipeline.state import CollectionInfo, IndexQuery, LedgerRow, Page
+from pipeline.state import CollectionInfo, IndexQuery, Page
 from pipeline.tenancy import Quotas
 from pipeline.text.languages import language
 from pipeline.usage import Price

@@ -16,6 +16,7 @@ from pipeline.errors import InputError
 from pipeline.ids import ItemId
 from pipeline.messages import Scope
 from pipeline.ports import ChatModel, Clock, TendingStore, Tokenizer
+from pipeline.runs import DueCollection, SleepRun, Stop
 from pipeline.scratchpad import Item, ItemStatus, ItemWrite, slot_of_kind
 from pipeline.settings import (
     CollectionSettings,
@@ -28,7 +29,6 @@ from pipeline.sleep.chat_shorten import Chunk, Shortened, chunks, shorten
 from pipeline.sleep.forgetting import faded_before
 from pipeline.sleep.shorten import Overfull, best, left_out, overfull, taken_in
 from pipeline.sleep.tending import ChangeKind, Kept, Tending, tending
-from pipeline.state import DueCollection, SleepRun, Stop
 from serve.sleep_limits import Limits
 
 log = logging.getLogger("slowwave.sleep")

@@ -16,8 +16,8 @@ from actors.clock import SystemClock
 from actors.records import open_records
 from pipeline.messages import TenantId
 from pipeline.ports import Clock
+from pipeline.runs import SleepRun, Trigger
 from pipeline.sleep.windows import NIGHTLY, Window
-from pipeline.state import SleepRun, Trigger
 from serve.runner import run_to_end
 from serve.scheduler import Begun, Windows
 from serve.settings import AppSettings

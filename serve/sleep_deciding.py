@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pipeline.entries import Case, Decision, Update
 from pipeline.ports import AskingDecider, Clock, Decider, SleepStore
 from pipeline.recall.text import index_text_of
+from pipeline.runs import LedgerItem, Weighed
 from pipeline.sleep.apply import apply
 from pipeline.sleep.decide import case_key, validate
-from pipeline.state import LedgerItem, Weighed
 from serve.sleep_asking import Answered, Asking, Open
 from serve.sleep_stages import Cases, Decided
 

@@ -21,8 +21,8 @@ from ray.data.datasource import Datasink
 from pipeline.errors import SlowwaveError
 from pipeline.messages import TenantId
 from pipeline.ports import Clock
+from pipeline.runs import DueCollection, SleepRun
 from pipeline.settings import ConsolidationSettings
-from pipeline.state import DueCollection, SleepRun
 from serve.sleep_lasting import lasting
 from serve.sleep_limits import Limits
 from serve.sleep_outcome import Outcome, Result, outcome_of

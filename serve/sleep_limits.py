@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pipeline.messages import TenantId
 from pipeline.ports import Clock, SleepStore
-from pipeline.state import SleepRun, Stop
+from pipeline.runs import SleepRun, Stop
 
 
 class Limits:

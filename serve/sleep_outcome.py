@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pipeline.errors import StoreError
-from pipeline.state import Stop
+from pipeline.runs import Stop
 from serve.sleep_after import COUNTS, Tended
 from serve.sleep_stages import Broken, Stopped, Written
 

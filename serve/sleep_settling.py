@@ -10,10 +10,10 @@ from typing import Protocol
 from pipeline.entries import Case, Entry, Ignore, Update
 from pipeline.ids import EntryId
 from pipeline.ports import Clock
+from pipeline.runs import LedgerItem
 from pipeline.sleep.absorb import absorbed, absorbed_by
 from pipeline.sleep.apply import apply
 from pipeline.sleep.settle import is_overtaken, renewed
-from pipeline.state import LedgerItem
 from serve.sleep_stages import Cases, Decided
 
 REPLACED = Ignore(reason="what it would rest on was replaced in this run")

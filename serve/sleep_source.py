@@ -10,8 +10,8 @@ from ray.data.datasource import Datasource, ReadTask
 
 from pipeline.messages import Scope
 from pipeline.ports import SleepStore
+from pipeline.runs import DueCollection
 from pipeline.sleep.packing import bins
-from pipeline.state import DueCollection
 from serve.sleep_limits import Limits
 from serve.sleep_rows import Item, guarded, table
 from serve.sleep_stages import Broken, Part, Plans, SleepParts, Stopped, limits_of, read

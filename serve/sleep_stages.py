@@ -15,11 +15,11 @@ from pipeline.entries import Candidate, Case
 from pipeline.errors import SlowwaveError
 from pipeline.messages import Scope, TenantId
 from pipeline.ports import AskingDecider, Clock, Decider, Embedder, SleepStore
+from pipeline.runs import EntryFilter, LedgerItem, LedgerRow, SleepRun, Snapshot, Stop
 from pipeline.settings import ConsolidationSettings
 from pipeline.sleep.neighbours import neighbours
 from pipeline.sleep.packing import parts
 from pipeline.sleep.queue import Links, Queued, links, queue, retried, without
-from pipeline.state import EntryFilter, LedgerItem, LedgerRow, SleepRun, Snapshot, Stop
 from serve.sleep_after import AfterParts
 from serve.sleep_limits import Limits
 

@@ -15,8 +15,8 @@ import ray
 from ray.data import ActorPoolStrategy, DataContext
 
 from pipeline.messages import Scope
+from pipeline.runs import DueCollection, Stop
 from pipeline.sleep.packing import bins
-from pipeline.state import DueCollection, Stop
 from serve.sleep_after import AfterParts, Tended, Tender, Untended, to_tend
 from serve.sleep_outcome import Result
 from serve.sleep_rows import guarded, items, table

@@ -11,8 +11,8 @@ from actors.records.sleep_schedule import SqlSchedules
 from pipeline.ids import RunId
 from pipeline.messages import TenantId
 from pipeline.ports import Clock, SleepStore
+from pipeline.runs import EntryFilter, LedgerRow, RunOptions, SleepRun, UndoItem
 from pipeline.sleep.windows import Schedule, Window, next_window
-from pipeline.state import EntryFilter, LedgerRow, RunOptions, SleepRun, UndoItem
 from serve.index import AsyncIndex
 from serve.sleep_stages import EVERYTHING, RunPlan
 

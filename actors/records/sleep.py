@@ -35,7 +35,7 @@ from pipeline.entries import Decision
 from pipeline.errors import Conflict, NotFound
 from pipeline.ids import RunId
 from pipeline.messages import Scope, TenantId
-from pipeline.state import (
+from pipeline.runs import (
     DueCollection,
     EntryFilter,
     LedgerItem,

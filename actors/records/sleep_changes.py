@@ -19,10 +19,10 @@ from actors.records.tables import entry_versions, ledger_changes, scratchpad_ver
 from pipeline.entries import Entry, Writer
 from pipeline.ids import EntryId, ItemId, RunId
 from pipeline.messages import Scope, TenantId
+from pipeline.runs import SleepRun, UndoItem
 from pipeline.scratchpad import Item, ItemStatus, ItemWrite
 from pipeline.sleep.apply import restore
 from pipeline.sleep.tending import Change, ChangeKind
-from pipeline.state import SleepRun, UndoItem
 
 Dependants = Mapping[tuple[str, int], str]
 """Which other run rests on which version of an entry."""

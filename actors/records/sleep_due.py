@@ -10,7 +10,7 @@ from actors.records.tables import collections, entries, ledger, run_collections,
 from pipeline.entries import CURRENT, OrderKey
 from pipeline.ids import EntryId, RunId
 from pipeline.messages import Scope, TenantId
-from pipeline.state import DueCollection
+from pipeline.runs import DueCollection
 
 IS_CURRENT = entries.c.status.in_([status.value for status in CURRENT])
 """The statuses that sleep looks at."""

@@ -14,7 +14,7 @@ from actors.records.tables import sleep_runs
 from pipeline.errors import Conflict, NotFound
 from pipeline.ids import RunId
 from pipeline.messages import TenantId
-from pipeline.state import SleepRun, Stop
+from pipeline.runs import SleepRun, Stop
 
 RUNNING = "running"
 

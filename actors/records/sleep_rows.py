@@ -24,7 +24,7 @@ from pipeline.entries import Decision, Delete, Entry, Ignore, Update
 from pipeline.errors import StoreError
 from pipeline.ids import EntryId, RunId
 from pipeline.messages import Scope, TenantId
-from pipeline.state import LedgerRow, RunOptions, SleepRun, Stop, Trigger, Weighed
+from pipeline.runs import LedgerRow, RunOptions, SleepRun, Stop, Trigger, Weighed
 
 
 def decision_to_json(decision: Decision) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from actors.records.sql import find_collection, in_scope
 from actors.records.tables import entries, entry_vectors
 from pipeline.errors import ConfigError
 from pipeline.messages import Scope
-from pipeline.state import EntryFilter, Snapshot
+from pipeline.runs import EntryFilter, Snapshot
 
 
 def read_snapshot(

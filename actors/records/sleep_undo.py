@@ -24,8 +24,8 @@ from actors.records.tables import (
 from pipeline.entries import CURRENT, Entry, Writer
 from pipeline.ids import EntryId
 from pipeline.messages import Scope, TenantId
+from pipeline.runs import SleepRun, UndoItem
 from pipeline.sleep.apply import restore, used_by
-from pipeline.state import SleepRun, UndoItem
 
 
 def undo_run(connection: Connection, run: SleepRun, *, now: datetime) -> list[UndoItem]:

@@ -24,9 +24,9 @@ from pipeline.entries import CURRENT, Decision, Delete, Entry, Ignore, Update
 from pipeline.errors import InputError, StoreError
 from pipeline.ids import EntryId, RunId
 from pipeline.messages import Scope
+from pipeline.runs import LedgerItem, LedgerRow, SleepRun
 from pipeline.sleep.absorb import absorbed
 from pipeline.sleep.apply import apply, used_by
-from pipeline.state import LedgerItem, LedgerRow, SleepRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

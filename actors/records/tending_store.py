@@ -34,10 +34,10 @@ from pipeline.entries import Kind
 from pipeline.errors import InputError
 from pipeline.ids import EntryId, RunId
 from pipeline.messages import Scope, TenantId
+from pipeline.runs import DueCollection
 from pipeline.scratchpad import ItemWrite
 from pipeline.settings import collection_settings
 from pipeline.sleep.tending import Change, ChangeKind, Kept, Tending, Turn
-from pipeline.state import DueCollection
 
 
 @retrying

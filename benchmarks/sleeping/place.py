@@ -24,7 +24,7 @@ from actors.records.tables import collections, entries, entry_vectors, entry_ver
 from pipeline.entries import Entry, Kind, OrderKey, Status, Writer
 from pipeline.ids import EntryId, MessageId, RunId
 from pipeline.messages import Scope, TenantId
-from pipeline.state import SleepRun
+from pipeline.runs import SleepRun
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
 MODEL = "bench"

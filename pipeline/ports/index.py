@@ -5,13 +5,7 @@ from typing import Protocol
 
 from pipeline.ids import EntryId
 from pipeline.messages import Scope, TenantId
-from pipeline.state import (
-    IndexHits,
-    IndexPoint,
-    IndexQuery,
-    OutboxItem,
-    StoredPoint,
-)
+from pipeline.state import IndexHits, IndexPoint, IndexQuery, OutboxItem, StoredPoint
 
 EntryKey = tuple[TenantId, EntryId]
 """An entry among those of all tenants."""

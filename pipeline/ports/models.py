@@ -13,9 +13,7 @@ from pipeline.entries import (
 )
 from pipeline.extraction import Extraction, ExtractionOptions
 from pipeline.messages import Batch, TenantId
-from pipeline.state import (
-    Compressed,
-)
+from pipeline.state import Compressed
 from pipeline.vectors import Vectors
 
 Purpose = Literal["query", "passage", "topic"]

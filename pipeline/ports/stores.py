@@ -15,21 +15,17 @@ from pipeline.entries import (
 )
 from pipeline.ids import EntryId, MessageId, RunId
 from pipeline.messages import Json, Message, NewMessage, Scope, Segment, TenantId
-from pipeline.state import (
-    AwakeCommit,
-    AwakeState,
-    CollectionInfo,
+from pipeline.runs import (
     DueCollection,
     EntryFilter,
-    Lease,
     LedgerItem,
     LedgerRow,
-    Page,
     SleepRun,
     Snapshot,
     Stop,
     UndoItem,
 )
+from pipeline.state import AwakeCommit, AwakeState, CollectionInfo, Lease, Page
 from pipeline.vectors import Vectors
 
 

@@ -8,9 +8,9 @@ from pipeline.chat import Spent
 from pipeline.entries import Kind
 from pipeline.ids import RunId
 from pipeline.messages import Scope, TenantId
+from pipeline.runs import DueCollection
 from pipeline.scratchpad import ItemWrite
 from pipeline.sleep.tending import Kept, Tending
-from pipeline.state import DueCollection
 
 
 class TendingStore(Protocol):

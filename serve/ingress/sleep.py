@@ -11,8 +11,8 @@ from fastapi.responses import StreamingResponse
 from actors.ledger_parquet import Texts, write_ledger
 from pipeline.ids import RunId
 from pipeline.messages import Scope
+from pipeline.runs import LedgerRow
 from pipeline.sleep.tending import Change
-from pipeline.state import LedgerRow
 from serve.ingress.access import Caller
 from serve.ingress.bodies import Id
 from serve.ingress.sleep_bodies import SleepIn

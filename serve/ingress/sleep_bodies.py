@@ -6,8 +6,8 @@ from pydantic import AfterValidator, Field
 
 from pipeline.entries import Kind
 from pipeline.names import check_name
+from pipeline.runs import EntryFilter, RunOptions
 from pipeline.sleep.windows import LONGEST_S, NIGHTLY, Schedule
-from pipeline.state import EntryFilter, RunOptions
 from serve.ingress.bodies import Body, Name, PathName, Text
 from serve.sleeping import Asked
 

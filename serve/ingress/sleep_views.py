@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Self
 
-from pipeline.state import LedgerRow, SleepRun, UndoItem
+from pipeline.runs import LedgerRow, SleepRun, UndoItem
 from serve.ingress.views import Instant, View
 
 

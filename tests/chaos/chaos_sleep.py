@@ -22,9 +22,9 @@ from pipeline.deciding import Ruling
 from pipeline.entries import Case, Decision, Delete, Ignore, Update
 from pipeline.ids import RunId
 from pipeline.messages import Scope, TenantId
+from pipeline.runs import SleepRun
 from pipeline.settings import ConsolidationSettings, ForgettingSettings, ScratchpadSettings
 from pipeline.sleep.decide import case_key
-from pipeline.state import SleepRun
 from serve.runner import consolidate_to_end
 from serve.sleep_after import AfterParts
 from serve.sleep_job import JobWorkers

@@ -23,7 +23,7 @@ from ray import cloudpickle
 from ray.cluster_utils import Cluster
 
 from actors.records import migrate, open_records
-from pipeline.state import SleepRun
+from pipeline.runs import SleepRun
 
 pytestmark = [
     pytest.mark.ray,

@@ -26,7 +26,7 @@ from pipeline.entries import Decision, Delete, Entry, Ignore, Kind, OrderKey, St
 from pipeline.errors import ConfigError, Conflict, InputError, NotFound
 from pipeline.ids import EntryId, MessageId, RunId
 from pipeline.messages import Scope, TenantId
-from pipeline.state import (
+from pipeline.runs import (
     EntryFilter,
     LedgerItem,
     LedgerRow,

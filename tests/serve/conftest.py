@@ -23,13 +23,13 @@ from actors.index_edge import EdgeIndex
 from actors.records import Records, migrate, open_records
 from pipeline.entries import Delete
 from pipeline.messages import TenantId
+from pipeline.runs import LedgerItem, SleepRun, Snapshot, Weighed
 from pipeline.settings import (
     ForgettingSettings,
     LimitSettings,
     RecallSettings,
     ScratchpadSettings,
 )
-from pipeline.state import LedgerItem, SleepRun, Snapshot, Weighed
 from pipeline.tenancy import KeyScope
 from serve.gate import Access
 from serve.index import InlineIndex

@@ -15,7 +15,8 @@ from pipeline.entries import Kind, Status, Update, Writer
 from pipeline.ids import EntryId, RunId, point_id
 from pipeline.messages import Scope, TenantId
 from pipeline.recall.lexical import sparse_passage
-from pipeline.state import IndexPoint, LedgerItem, SleepRun, Weighed
+from pipeline.runs import LedgerItem, SleepRun, Weighed
+from pipeline.state import IndexPoint
 
 MARA = "/v1/collections/mara"
 OLA = "/v1/collections/ola"

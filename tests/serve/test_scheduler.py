@@ -11,8 +11,8 @@ from actors.fakes import FixedClock
 from actors.records import Records, open_records
 from pipeline.ids import RunId
 from pipeline.messages import NewMessage, Role, Scope, TenantId
+from pipeline.runs import RunOptions, SleepRun, Stop, Trigger
 from pipeline.sleep.windows import Schedule
-from pipeline.state import RunOptions, SleepRun, Stop, Trigger
 from serve.scheduler import MOST_ATTEMPTS, Scheduler, Windows
 from serve.sleep_stages import RunPlan
 

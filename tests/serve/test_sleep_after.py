@@ -19,10 +19,11 @@ from pipeline.entries import CURRENT, Delete, Entry, EntryChange, Kind, Status, 
 from pipeline.errors import Conflict, ModelUnavailable
 from pipeline.ids import ItemId, RunId
 from pipeline.messages import Scope, TenantId
+from pipeline.runs import LedgerItem, SleepRun, Stop, UndoItem, Weighed
 from pipeline.scratchpad import Item, ItemEdit, ItemStatus
 from pipeline.settings import ForgettingSettings, ScratchpadSettings
 from pipeline.sleep.tending import Kept
-from pipeline.state import AwakeCommit, LedgerItem, SleepRun, Stop, UndoItem, Weighed
+from pipeline.state import AwakeCommit
 from serve.sleep_after import AfterParts, Tended, Tender, to_tend
 from serve.sleep_limits import Limits
 

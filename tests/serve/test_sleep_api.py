@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 
 from actors.ledger_parquet import SCHEMA
 from pipeline.messages import TenantId
+from pipeline.runs import Trigger
 from pipeline.sleep.windows import Schedule
-from pipeline.state import Trigger
 from serve.scheduler import Windows
 
 BEARER = {"Authorization": "Bearer sw_operators-key-of-the-tests-0123456789"}

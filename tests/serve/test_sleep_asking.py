@@ -36,9 +36,9 @@ from pipeline.errors import ModelError, StoreError
 from pipeline.ids import EntryId, RunId
 from pipeline.messages import Scope, TenantId
 from pipeline.ports import SleepStore
+from pipeline.runs import LedgerRow, SleepRun
 from pipeline.settings import ConsolidationSettings
 from pipeline.sleep.decide import case_key
-from pipeline.state import LedgerRow, SleepRun
 from serve.sleep_deciding import Deciding
 from serve.sleep_settling import settle
 from serve.sleep_stages import Cases, Part, SleepParts, Writing, invert, link, read

@@ -48,8 +48,8 @@ from pipeline.errors import ModelError, StoreError
 from pipeline.ids import EntryId, MessageId, RunId
 from pipeline.messages import Scope, TenantId
 from pipeline.recall.text import index_text_of
+from pipeline.runs import EntryFilter, LedgerItem, LedgerRow, RunOptions, SleepRun, Stop
 from pipeline.settings import ConsolidationSettings, ForgettingSettings, ScratchpadSettings
-from pipeline.state import EntryFilter, LedgerItem, LedgerRow, RunOptions, SleepRun, Stop
 
 pytestmark = [
     pytest.mark.ray,

@@ -14,8 +14,8 @@ from pipeline.deciding import Ruling
 from pipeline.entries import Case, Entry, EntryChange, Status, Update, Writer
 from pipeline.ids import RunId
 from pipeline.messages import Scope, TenantId
+from pipeline.runs import SleepRun
 from pipeline.settings import ConsolidationSettings, ForgettingSettings, ScratchpadSettings
-from pipeline.state import SleepRun
 from serve.sleep_after import AfterParts, Tender
 from serve.sleep_deciding import Deciding
 from serve.sleep_limits import Limits

@@ -24,16 +24,8 @@ from pipeline.errors import ModelError, StoreError
 from pipeline.ids import EntryId, MessageId, RunId
 from pipeline.messages import Scope, TenantId
 from pipeline.ports import SleepStore, Vectors
+from pipeline.runs import EntryFilter, LedgerItem, LedgerRow, RunOptions, SleepRun, Snapshot, Stop
 from pipeline.settings import ConsolidationSettings
-from pipeline.state import (
-    EntryFilter,
-    LedgerItem,
-    LedgerRow,
-    RunOptions,
-    SleepRun,
-    Snapshot,
-    Stop,
-)
 from serve import sleep_stages
 from serve.sleep_deciding import Deciding
 from serve.sleep_rows import by_collection, guarded, table

@@ -14,9 +14,9 @@ from actors.rules import RuleDecider
 from pipeline.errors import StoreError
 from pipeline.ids import RunId
 from pipeline.messages import Scope, TenantId
+from pipeline.runs import SleepRun, Stop
 from pipeline.settings import ForgettingSettings, ScratchpadSettings
 from pipeline.sleep.tending import Kept
-from pipeline.state import SleepRun, Stop
 from serve.sleep_after import AfterParts, Tended, Untended
 from serve.sleep_outcome import outcome_of
 from serve.sleep_rows import items, table
