@@ -91,7 +91,7 @@ def consolidate(
 
     Raises:
         StoreError: some collections could not be read or written, named with their reasons. The
-            others are done; ``totals`` of the error counts them.
+            others are done.
     """
     plans = [RunPlan(run=run)]
     outcome = consolidate_all(

@@ -41,7 +41,7 @@ def outcome_of(results: Sequence[Result], *, tends: bool = False) -> Outcome:
     return Outcome(
         totals=totals,
         stop=next(iter(stops.values()), None),
-        error=_incomplete(broken, len({one.scope for one in results}), totals) if broken else None,
+        error=_incomplete(broken, len({one.scope for one in results})) if broken else None,
     )
 
 
@@ -63,9 +63,7 @@ def _totals(written: Iterable[Written]) -> dict[str, int]:
     return {name: counts[name] for name in (*_COUNTED, *_SPENT, "collections")}
 
 
-def _incomplete(broken: Sequence[Broken], count: int, totals: dict[str, int]) -> StoreError:
+def _incomplete(broken: Sequence[Broken], count: int) -> StoreError:
     reasons = "; ".join(f"{one.scope.collection}: {one.reason}" for one in broken[:5])
     named = len({one.scope for one in broken})
-    error = StoreError(f"{named} of {count} collections were not consolidated: {reasons}")
-    error.totals = totals  # type: ignore[attr-defined]  # travels with the error between processes
-    return error
+    return StoreError(f"{named} of {count} collections were not consolidated: {reasons}")

@@ -32,7 +32,8 @@ _AFTERNOON = re.compile(
     r"下午|晚上|傍晚|中午|今晚|昨晚|明晚|\d\s?p\.?m\b|afternoon|evening|night|noon", re.IGNORECASE
 )
 _LETTER = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]"
-_WORD = re.compile(rf"{_LETTER}+(?:['’&.-]{_LETTER}+)*")
+LATIN_WORD = re.compile(rf"{_LETTER}+(?:['’&.-]{_LETTER}+)*")
+"""A word of any script but the Chinese and Japanese ones, with what joins its parts."""
 _LATIN = frozenset({"en", "de", "fr", "es", "pt", "it", "nl", "vi", UNDETERMINED})
 
 
@@ -56,7 +57,7 @@ class Said:
     @cached_property
     def words(self) -> frozenset[str]:
         """The words, and their stems."""
-        words = {word.casefold().removesuffix("'s") for word in _WORD.findall(self.folded)}
+        words = {word.casefold().removesuffix("'s") for word in LATIN_WORD.findall(self.folded)}
         parts = {part for word in words for part in re.split(r"['’&.-]", word)}
         return frozenset(words | parts | {stem(word) for word in words | parts})
 
@@ -143,7 +144,7 @@ def _unknown_digits(text: str, said: Said) -> list[str]:
 
 
 def _unknown_spelled(text: str, said: Said) -> list[str]:
-    english = [word for word in _WORD.findall(text) if word.casefold() in _SPELLED]
+    english = [word for word in LATIN_WORD.findall(text) if word.casefold() in _SPELLED]
     found = [word for word in english if _SPELLED[word.casefold()] not in said.numbers]
     for match in _HAN_NUMBER.finditer(text):
         run = match.group()
@@ -157,7 +158,7 @@ def _values(text: str) -> Iterable[int]:
     for match in _DIGITS.finditer(text):
         yield int(match.group().replace(",", ""))
     known = _SPELLED | _ORDINALS
-    for word in _WORD.findall(text):
+    for word in LATIN_WORD.findall(text):
         for part in word.casefold().split("-"):
             if part in known:
                 yield known[part]

@@ -11,12 +11,10 @@ were said.
 import re
 from collections.abc import Iterator, Sequence
 
-from pipeline.awake.chat_check import Said
+from pipeline.awake.chat_check import LATIN_WORD, Said
 from pipeline.text.dictionary import chinese_parts, chinese_words, known_words
 from pipeline.text.stems import stem
 
-_LETTER = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]"
-_WORD = re.compile(rf"{_LETTER}+(?:['’&.-]{_LETTER}+)*")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _AT_START = re.compile(r"(?:^|[.!?:;。！？：；\n]\s*|[\"“'(（])$")
 _NAME_PLACE = re.compile(r"\b(?:with|in|from|at|near|named|called)\s+$")
@@ -72,7 +70,7 @@ def invented_names(text: str, said: Said) -> list[str]:
 def _unknown_latin(text: str, said: Said) -> Iterator[str]:
     is_chinese = _HAN.search(text) is not None
     is_lower = text == text.lower()
-    for match in _WORD.finditer(text):
+    for match in LATIN_WORD.finditer(text):
         word = match.group()
         if _is_said(word, said):
             continue

@@ -416,11 +416,10 @@ def test_a_collection_that_cannot_be_read_is_named_and_does_not_stop_the_others(
     beans, _ = _garden(home)
     home.say("cellar", "Ida keeps cider.", model="another-model")
 
-    with pytest.raises(StoreError, match=r"1 of 4 collections .* cellar: 1 entries") as raised:
+    with pytest.raises(StoreError, match=r"1 of 4 collections .* cellar: 1 entries"):
         consolidate(home.open(), home.parts())
 
     assert home.entry(beans).version == 2
-    assert raised.value.totals["update"] == 2  # type: ignore[attr-defined]
 
 
 def test_a_write_worker_killed_after_its_commit_applies_nothing_twice(
