@@ -1,6 +1,5 @@
 """What is acknowledged is stored once and in order, whatever is killed while it walks in."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,17 +31,6 @@ def test_kills_lose_nothing_and_double_nothing_on_sqlite(tmp_path: Path, size: S
     check_same(run, without_kills)
     assert run.counted.total() == size.kills
     assert set(run.counted) == set(STAGES)
-
-
-@pytest.fixture
-def server(is_full: bool) -> Iterator[PostgresServer]:
-    """A PostgreSQL server that may be killed; skips where none can be installed."""
-    try:
-        found = PostgresServer()
-    except RuntimeError as error:
-        pytest.skip(str(error))
-    with found:
-        yield found
 
 
 def test_kills_lose_nothing_and_double_nothing_on_postgresql_with_four_workers(

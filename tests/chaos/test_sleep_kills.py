@@ -223,19 +223,7 @@ def test_a_node_may_die_at_any_stage(place: Place, calm: Place, land: Land) -> N
 # PostgreSQL ---------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def server(is_full: bool) -> Iterator[PostgresServer]:
-    """A PostgreSQL server that may be killed; skips where none can be installed."""
-    if not is_full:
-        pytest.skip("only in the full suite")
-    try:
-        found = PostgresServer()
-    except RuntimeError as error:
-        pytest.skip(str(error))
-    with found:
-        yield found
-
-
+@pytest.mark.usefixtures("only_in_full")
 @cases("PostgreSQL")
 def test_postgresql_may_die_at_any_stage(
     victim: str, where: str, land: Land, calm: Place, server: PostgresServer, tmp_path: Path

@@ -11,10 +11,11 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
+from nights import Nights
 from telling import NOON, note, remember, texts
 
 from actors.decider_chat import ChatDecider
-from actors.fakes import FakeEmbedder, FixedClock, ScriptedChat
+from actors.fakes import FixedClock, ScriptedChat
 from actors.records import Records, open_records
 from actors.records.engine import reading
 from actors.records.tables import reply_cache
@@ -33,15 +34,14 @@ from pipeline.entries import (
     Writer,
 )
 from pipeline.errors import ModelError, StoreError
-from pipeline.ids import EntryId, RunId
+from pipeline.ids import EntryId
 from pipeline.messages import Scope, TenantId
 from pipeline.ports import SleepStore
-from pipeline.runs import LedgerRow, SleepRun
+from pipeline.runs import LedgerRow
 from pipeline.settings import ConsolidationSettings
 from pipeline.sleep.decide import case_key
 from serve.sleep_deciding import Deciding
-from serve.sleep_settling import settle
-from serve.sleep_stages import Cases, Part, SleepParts, Writing, invert, link, read
+from serve.sleep_stages import Cases
 
 HARBOUR = Scope(tenant=TenantId("acme"), collection="harbour")
 LINE = re.compile(r"^([a-z]{2,3}) \| \S+ \S+ \| [a-z?]+ \| [^:]+: (.*)$", re.MULTILINE)
@@ -74,50 +74,25 @@ def boats(records: Records) -> None:
         note(records, HARBOUR, new, vector=vector)
 
 
-class Night:
+class AskingNights:
     """Runs over the harbour, each with a chat model of its own."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
-        self._nights = 0
+        self._nights = Nights(records, HARBOUR, dim=PAIRS)
 
     def __call__(self, chat: ScriptedChat) -> tuple[dict[str, int], list[LedgerRow]]:
         """What the run came to, and its ledger."""
-        self._nights += 1
-        clock = FixedClock(NOON + timedelta(days=self._nights))
-        store = self._records.sleep
-        run = store.open_run(
-            SleepRun(
-                id=RunId(f"run-{self._nights}"),
-                tenant=HARBOUR.tenant,
-                window_start=clock.now(),
-                dry_run=False,
-                status="running",
-                started_at=clock.now(),
-            )
-        )
         decider = ChatDecider(chat=chat, limits=DecisionLimits(attempts=1))
-        deciding = Deciding(store=store, decider=decider, clock=clock, calls=8)
-        parts = SleepParts(
-            open_store=lambda: store,
-            open_decider=lambda: decider,
-            open_embedder=lambda: FakeEmbedder(dim=PAIRS, model="tiny"),
-            model="tiny",
-            min_similarity=0.9,
-        )
-        found = [one for one in read(store, HARBOUR, model="tiny") if isinstance(one, Part)]
-        chunks = invert([link(one, settings=SETTINGS, min_similarity=0.9) for one in found])
-        decided = deciding.decide_all(chunks)
-        settled = settle(decided, deciding=deciding, clock=clock)
-        written = Writing(run, parts, store=store, clock=clock).write(settled)
-        return dict(written.counts), store.ledger(HARBOUR.tenant, run.id)
+        night = self._nights(decider, calls=8)
+        return night.counts, self._records.sleep.ledger(HARBOUR.tenant, night.run.id)
 
 
 def test_of_an_endpoint_that_fails_on_a_tenth_exactly_those_fail_and_are_decided_next_time(
     records: Records,
 ) -> None:
     boats(records)
-    night = Night(records)
+    night = AskingNights(records)
 
     def failing(request: ChatRequest) -> str:
         if "Lark7 " in request.user or "云雀4是" in request.user:
@@ -148,7 +123,7 @@ def test_an_id_that_the_model_made_up_changes_nothing_and_is_counted_in_the_usag
     before = texts(records, HARBOUR)
     reply = {"verdicts": [{"id": "12", "verdict": "adds"}], "action": "update", "text": "Ida."}
 
-    counts, rows = Night(records)(ScriptedChat(json.dumps(reply)))
+    counts, rows = AskingNights(records)(ScriptedChat(json.dumps(reply)))
 
     assert texts(records, HARBOUR) == before
     assert counts["ignore"] == 1
@@ -168,7 +143,7 @@ def test_only_the_target_changes_and_an_unrelated_note_is_never_rewritten(
     near = np.eye(PAIRS, dtype=np.float32)[7]
     note(records, HARBOUR, "The school has two doors.", vector=near)
 
-    Night(records)(ScriptedChat(merging))
+    AskingNights(records)(ScriptedChat(merging))
 
     changed = [each for each in records.entries.entries(HARBOUR).entries if each.version > 1]
     assert [each.text for each in changed] == ["The school opens early. The school has two doors."]
@@ -179,7 +154,7 @@ def test_replies_and_usage_stay_in_the_collection_and_erasure_takes_the_replies(
 ) -> None:
     for text in ("Ida has a boat.", "Ida's boat is red."):
         remember(records, HARBOUR, text)
-    Night(records)(ScriptedChat(merging))
+    AskingNights(records)(ScriptedChat(merging))
 
     with reading(records.engine, HARBOUR.tenant) as connection:
         [kept] = connection.execute(reply_cache.select()).all()

@@ -1,26 +1,22 @@
 """While a run is under way ingestion, corrections and erasure go on, and win over it."""
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 
 import numpy as np
 import pytest
+from nights import Nights
 from telling import NOON, entry_about, everything, note, texts
 
-from actors.fakes import FakeEmbedder, FakeTokenizer, FixedClock
+from actors.fakes import FakeTokenizer, FixedClock
 from actors.records import Records, open_records
 from pipeline.chat import ChatPurpose, Spent
 from pipeline.deciding import Ruling
 from pipeline.entries import Case, Entry, EntryChange, Status, Update, Writer
-from pipeline.ids import RunId
 from pipeline.messages import Scope, TenantId
 from pipeline.runs import SleepRun
 from pipeline.settings import ConsolidationSettings, ForgettingSettings, ScratchpadSettings
 from serve.sleep_after import AfterParts, Tender
-from serve.sleep_deciding import Deciding
 from serve.sleep_limits import Limits
-from serve.sleep_settling import settle
-from serve.sleep_stages import Part, SleepParts, Writing, Written, invert, link, read
 
 ACME = TenantId("acme")
 HARBOUR = Scope(tenant=ACME, collection="harbour")
@@ -68,44 +64,21 @@ class Merging:
         return Ruling(decision=decision, calls=1, spent=(spent,))
 
 
-class Night:
+class TendedNights:
     """Runs over the harbour, tending included."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
-        self._nights = 0
+        self._nights = Nights(records, HARBOUR, dim=BOATS)
 
     def __call__(self, decider: Merging) -> dict[str, int]:
         """What the run came to."""
-        self._nights += 1
-        clock = FixedClock(NOON + timedelta(days=self._nights))
-        store = self._records.sleep
-        run = store.open_run(
-            SleepRun(
-                id=RunId(f"run-{self._nights}"),
-                tenant=ACME,
-                window_start=clock.now(),
-                dry_run=False,
-                status="running",
-                started_at=clock.now(),
-            )
+        night = self._nights(decider)
+        self._tend(night.run, night.clock)
+        self._records.sleep.close_run(
+            ACME, night.run.id, status="completed", totals={}, error=None, now=night.clock.now()
         )
-        deciding = Deciding(store=store, decider=decider, clock=clock, calls=1)
-        parts = SleepParts(
-            open_store=lambda: store,
-            open_decider=lambda: decider,
-            open_embedder=lambda: FakeEmbedder(dim=BOATS, model="tiny"),
-            model="tiny",
-            min_similarity=0.9,
-        )
-        found = [one for one in read(store, HARBOUR, model="tiny") if isinstance(one, Part)]
-        chunks = invert([link(one, settings=SETTINGS, min_similarity=0.9) for one in found])
-        settled = settle(deciding.decide_all(chunks), deciding=deciding, clock=clock)
-        written = Writing(run, parts, store=store, clock=clock).write(settled)
-        assert isinstance(written, Written)
-        self._tend(run, clock)
-        store.close_run(ACME, run.id, status="completed", totals={}, error=None, now=clock.now())
-        return dict(written.counts)
+        return night.counts
 
     def _tend(self, run: SleepRun, clock: FixedClock) -> None:
         after = AfterParts(
@@ -147,7 +120,7 @@ def entry(records: Records, word: str) -> Entry:
 def test_what_is_written_while_a_run_decides_wins_over_it_and_is_decided_the_next_night(
     records: Records,
 ) -> None:
-    night, merging = Night(records), Merging(lambda: None)
+    night, merging = TendedNights(records), Merging(lambda: None)
 
     def meanwhile() -> None:
         correct(records, "Lark0 is a boat", "Lark0 is a ferry.")
@@ -168,7 +141,7 @@ def test_what_is_written_while_a_run_decides_wins_over_it_and_is_decided_the_nex
 def test_what_is_erased_while_a_run_decides_is_merged_into_nothing_and_does_not_come_back(
     records: Records,
 ) -> None:
-    night = Night(records)
+    night = TendedNights(records)
 
     def meanwhile() -> None:
         erase(records, "Lark1 是红色的")  # a candidate
@@ -188,7 +161,7 @@ def test_what_is_erased_while_a_run_decides_is_merged_into_nothing_and_does_not_
 
 
 def test_an_entry_that_a_user_deleted_meanwhile_is_not_resurrected(records: Records) -> None:
-    night = Night(records)
+    night = TendedNights(records)
 
     def meanwhile() -> None:
         records.entries.revise(
