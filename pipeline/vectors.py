@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pipeline.errors import InputError
 
 Vectors = NDArray[np.float32]
+Indices = NDArray[np.int64]
 
 
 def common_directions(means: Vectors) -> Vectors:

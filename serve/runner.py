@@ -23,6 +23,7 @@ from pipeline.ports import (
     ChatModel,
     Clock,
     Decider,
+    Products,
     Purpose,
     SleepStore,
     TendingStore,
@@ -30,6 +31,7 @@ from pipeline.ports import (
 )
 from pipeline.runs import SleepRun
 from pipeline.settings import ConsolidationSettings
+from pipeline.sleep.neighbours import NumpyProducts
 from serve.chat import ServeChat
 from serve.loading import CHAT, load_decider, load_tokenizer
 from serve.settings import AppSettings
@@ -102,7 +104,16 @@ def sleep_parts(settings: AppSettings) -> SleepParts:
         min_similarity=settings.min_similarity,
         absorb=settings.consolidation.absorb,
         after=after_parts(settings),
+        open_products=open_products if settings.sleep_job.neighbour_gpus else NumpyProducts,
     )
+
+
+def open_products(vectors: Vectors) -> Products:
+    """Products on the GPU that Ray gave to this worker."""
+    # Imported where it is used: workers without a GPU need no torch.
+    from actors.products_torch import TorchProducts
+
+    return TorchProducts(vectors)
 
 
 def after_parts(settings: AppSettings) -> AfterParts:

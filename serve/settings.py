@@ -179,11 +179,13 @@ DeploymentName = Literal[
 class SleepJobSettings(Section):
     """How many workers the stages of the sleep job have at most.
 
-    ``targets`` is how many targets a decider is given at once.
+    ``targets`` is how many targets a decider is given at once. Above 0, ``neighbour_gpus`` is the
+    share of a GPU on which one worker multiplies vectors.
     """
 
     readers: PositiveInt = 2
     neighbours: PositiveInt = 2
+    neighbour_gpus: Annotated[float, Field(ge=0, le=1)] = 0.0
     queuers: PositiveInt = 2
     deciders: PositiveInt = 1
     writers: PositiveInt = 2

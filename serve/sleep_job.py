@@ -7,7 +7,7 @@ nothing twice. Knows Ray; what each stage does is in ``sleep_stages``. Run as
 """
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,9 +20,10 @@ from ray.data.datasource import Datasink
 
 from pipeline.errors import SlowwaveError
 from pipeline.messages import TenantId
-from pipeline.ports import Clock
+from pipeline.ports import Clock, Products
 from pipeline.runs import DueCollection, SleepRun
 from pipeline.settings import ConsolidationSettings
+from pipeline.vectors import Vectors
 from serve.sleep_lasting import lasting
 from serve.sleep_limits import Limits
 from serve.sleep_outcome import Outcome, Result, outcome_of
@@ -66,6 +67,7 @@ class JobWorkers:
 
     read_cpus: float = 0.2
     neighbour_cpus: float = 0.5
+    neighbour_gpus: float = 0.0
     queue_cpus: float = 0.2
     decide_cpus: float = 0.1
     write_cpus: float = 0.3
@@ -203,10 +205,12 @@ class _Job:
                 plans=self.plans,
                 settings=self.settings,
                 min_similarity=parts.min_similarity,
+                open_products=parts.open_products,
             ),
             batch_size=1,
             batch_format="pyarrow",
             num_cpus=workers.neighbour_cpus,
+            num_gpus=workers.neighbour_gpus or None,
             compute=TaskPoolStrategy(size=workers.neighbours),
         )
         return (
@@ -254,14 +258,22 @@ def _grouped(rows: Dataset, source: DueCollections, workers: int) -> Dataset:
 
 
 def find_neighbours(
-    batch: pa.Table, *, plans: Plans, settings: ConsolidationSettings, min_similarity: float
+    batch: pa.Table,
+    *,
+    plans: Plans,
+    settings: ConsolidationSettings,
+    min_similarity: float,
+    open_products: Callable[[Vectors], Products],
 ) -> pa.Table:
     """Parts to links."""
 
     def linked(item: Part) -> Item:
         run = plans[item.scope.tenant].run
         how, least = numbers(run, settings, min_similarity=min_similarity)
-        return guarded(item.scope, lambda: link(item, settings=how, min_similarity=least))
+        return guarded(
+            item.scope,
+            lambda: link(item, settings=how, min_similarity=least, open_products=open_products),
+        )
 
     return table(linked(one) if isinstance(one, Part) else one for one in items(batch))
 

@@ -14,12 +14,13 @@ from actors.clock import SystemClock
 from pipeline.entries import Candidate, Case
 from pipeline.errors import SlowwaveError
 from pipeline.messages import Scope, TenantId
-from pipeline.ports import AskingDecider, Clock, Decider, Embedder, SleepStore
+from pipeline.ports import AskingDecider, Clock, Decider, Embedder, Products, SleepStore
 from pipeline.runs import EntryFilter, LedgerItem, LedgerRow, SleepRun, Snapshot, Stop
 from pipeline.settings import ConsolidationSettings
-from pipeline.sleep.neighbours import neighbours
+from pipeline.sleep.neighbours import NumpyProducts, neighbours
 from pipeline.sleep.packing import parts
 from pipeline.sleep.queue import Links, Queued, links, queue, retried, without
+from pipeline.vectors import Vectors
 from serve.sleep_after import AfterParts
 from serve.sleep_limits import Limits
 
@@ -48,7 +49,7 @@ class SleepParts:
 
     Vectors are those of ``model``; ``min_similarity`` is a cosine calibrated for it. ``calls`` is
     how many targets one worker has asked a chat model about at once. Without ``after`` a run ends
-    with its decisions.
+    with its decisions. ``open_products`` chooses where vectors are multiplied.
     """
 
     open_store: Callable[[], SleepStore]
@@ -60,6 +61,7 @@ class SleepParts:
     open_clock: Callable[[], Clock] = SystemClock
     absorb: bool = False
     after: AfterParts | None = None
+    open_products: Callable[[Vectors], Products] = NumpyProducts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +210,13 @@ def numbers(
     return settings, min_similarity if asked is None else asked
 
 
-def link(part: Part, *, settings: ConsolidationSettings, min_similarity: float) -> Linked:
+def link(
+    part: Part,
+    *,
+    settings: ConsolidationSettings,
+    min_similarity: float,
+    open_products: Callable[[Vectors], Products] = NumpyProducts,
+) -> Linked:
     """The part's rows with the older entries that they may bear on."""
     indices, scores = neighbours(
         part.vectors,
@@ -217,6 +225,7 @@ def link(part: Part, *, settings: ConsolidationSettings, min_similarity: float) 
         stop=part.stop,
         block=BLOCK,
         is_new=part.is_new,
+        products=open_products(part.vectors),
     )
     kept = links(
         indices,

@@ -15,6 +15,7 @@ from pipeline.ports.models import (
     Decider,
     Embedder,
     Extractor,
+    Products,
     Purpose,
     Tokenizer,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "IndexSource",
     "MessageLog",
     "Outbox",
+    "Products",
     "Purpose",
     "Schedules",
     "SleepStore",

@@ -14,7 +14,7 @@ from pipeline.entries import (
 from pipeline.extraction import Extraction, ExtractionOptions
 from pipeline.messages import Batch, TenantId
 from pipeline.state import Compressed
-from pipeline.vectors import Vectors
+from pipeline.vectors import Indices, Vectors
 
 Purpose = Literal["query", "passage", "topic"]
 """What a vector is for: asking, being found, or comparing what two passages are about."""
@@ -155,4 +155,26 @@ class AskingDecider(Protocol):
 
     async def ask(self, case: Case, *, tenant: TenantId) -> Ruling:
         """The decision, checked, or why there is none. Unsure means ignore."""
+        ...
+
+
+class Products(Protocol):
+    """Dot products of a collection's vectors with each other, some rows by some columns at a time.
+
+    Rows and columns are indices of the vectors, ascending; an index that is smaller is older.
+    """
+
+    def reaching(
+        self, rows: Indices, columns: Indices, *, bars: Vectors, top_k: int
+    ) -> tuple[Indices, Indices, Vectors]:
+        """The pairs of a row with an older column whose product reaches the row's bar.
+
+        Args:
+            rows: ``(r,)``. columns: ``(c,)``. bars: ``(r,)``.
+            top_k: of each row those below its ``top_k``-th best may be left out, none equal to it.
+
+        Returns:
+            Places in ``rows``, places in ``columns`` and products, each ``(hits,)``; pairs of one
+            row by ascending column.
+        """
         ...

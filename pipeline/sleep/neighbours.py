@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import InputError
-
-Scores = NDArray[np.float32]
-Indices = NDArray[np.int64]
+from pipeline.ports import Products
+from pipeline.vectors import Indices, Vectors
 
 _TILE = 4096
 _DIGITS = 6
@@ -24,18 +23,19 @@ class _Best(NamedTuple):
     """The best columns so far of some rows, best first; -1 and -inf where there is none."""
 
     columns: Indices  # (rows, top_k)
-    scores: Scores  # (rows, top_k)
+    scores: Vectors  # (rows, top_k)
 
 
 def neighbours(
-    vectors: Scores,
+    vectors: Vectors,
     *,
     top_k: int,
     start: int = 0,
     stop: int | None = None,
     block: int = 512,
     is_new: NDArray[np.bool_] | None = None,
-) -> tuple[Indices, Scores]:
+    products: Products | None = None,
+) -> tuple[Indices, Vectors]:
     """The ``top_k`` strictly older entries of the rows ``start`` to ``stop``, most similar first.
 
     No more than ``block`` rows by 4,096 columns of products are in memory at a time. A collection
@@ -44,6 +44,7 @@ def neighbours(
     Args:
         vectors: ``(n, d)``, L2-normalised, oldest entry first.
         is_new: ``(n,)``; pairs of two entries that are not new are left out. None: all are new.
+        products: what multiplies ``vectors``; None does so here.
 
     Returns:
         Indices and cosines (6 digits), each ``(stop - start, top_k)``; ties by smaller index. A
@@ -55,6 +56,7 @@ def neighbours(
     stop = len(vectors) if stop is None else stop
     fresh = np.ones(len(vectors), dtype=np.bool_) if is_new is None else is_new
     _check(vectors, fresh, top_k, start, stop, block)
+    products = NumpyProducts(vectors) if products is None else products
     best = _empty(stop - start, top_k)
     everything, new_columns = np.arange(stop), np.flatnonzero(fresh[:stop])
     for low in range(start, stop, block):
@@ -63,14 +65,14 @@ def neighbours(
             (rows[fresh[rows]], everything),
             (rows[~fresh[rows]], new_columns),
         ):
-            found = _best_of(vectors, chosen, columns, top_k)
+            found = _best_of(products, chosen, columns, top_k)
             best.columns[chosen - start] = found.columns
             best.scores[chosen - start] = found.scores
     return best.columns, best.scores
 
 
 def _check(
-    vectors: Scores, fresh: NDArray[np.bool_], top_k: int, start: int, stop: int, block: int
+    vectors: Vectors, fresh: NDArray[np.bool_], top_k: int, start: int, stop: int, block: int
 ) -> None:
     if top_k < 1 or block < 1:
         raise InputError(f"expected positive numbers, got top_k {top_k} and block {block}")
@@ -87,7 +89,7 @@ def _empty(rows: int, top_k: int) -> _Best:
     )
 
 
-def _best_of(vectors: Scores, rows: Indices, columns: Indices, top_k: int) -> _Best:
+def _best_of(products: Products, rows: Indices, columns: Indices, top_k: int) -> _Best:
     """The best of the ascending ``columns`` that are older than each of the ascending ``rows``."""
     best = _empty(len(rows), top_k)
     if not len(rows):
@@ -95,41 +97,25 @@ def _best_of(vectors: Scores, rows: Indices, columns: Indices, top_k: int) -> _B
     columns = columns[: int(np.searchsorted(columns, rows[-1]))]
     if not len(columns):
         return best
-    queries = _rows_of(vectors, rows)
     for low in range(0, len(columns), _TILE):
-        tile = columns[low : low + _TILE]
-        scores = queries @ _rows_of(vectors, tile).T  # (rows, tile)
-        if tile[-1] >= rows[0]:
-            scores[tile[None, :] >= rows[:, None]] = -np.inf
-        best = _merge(best, scores, tile)
+        best = _merge(best, products, rows, columns[low : low + _TILE])
     return _ordered(best)
 
 
-def _rows_of(vectors: Scores, which: Indices) -> Scores:
-    """The rows without a copy where they are consecutive."""
-    if which[-1] - which[0] == len(which) - 1:
-        return vectors[which[0] : which[-1] + 1]
-    return vectors[which]
-
-
-def _merge(best: _Best, scores: Scores, tile: Indices) -> _Best:
+def _merge(best: _Best, products: Products, rows: Indices, tile: Indices) -> _Best:
     """``best`` with what the tile adds; equal scores stay with the smaller, earlier column."""
-    top_k = best.columns.shape[1]
-    bar = np.maximum(np.nextafter(best.scores[:, -1], np.float32(np.inf)), _LOWEST)
-    hit = scores >= bar[:, None]
-    if np.count_nonzero(hit) > 4 * best.columns.size and scores.shape[1] > top_k:
-        # Sorting all hits would cost more than one partition that raises the bar.
-        hit &= scores >= np.partition(scores, -top_k, axis=1)[:, -top_k, None]
-    row, place = np.divmod(np.flatnonzero(hit), scores.shape[1])
+    count, top_k = best.columns.shape
+    bars = np.maximum(np.nextafter(best.scores[:, -1], np.float32(np.inf)), _LOWEST)
+    row, place, scores = products.reaching(rows, tile, bars=bars, top_k=top_k)
     if not len(row):
         return best
-    rows = np.concatenate([np.repeat(np.arange(len(scores)), top_k), row])
+    all_rows = np.concatenate([np.repeat(np.arange(count), top_k), row])
     all_columns = np.concatenate([best.columns.ravel(), tile[place]])
-    all_scores = np.concatenate([best.scores.ravel(), scores[row, place]])
-    return _first(rows, all_columns, all_scores, top_k)
+    all_scores = np.concatenate([best.scores.ravel(), scores])
+    return _first(all_rows, all_columns, all_scores, top_k)
 
 
-def _first(rows: Indices, columns: Indices, scores: Scores, top_k: int) -> _Best:
+def _first(rows: Indices, columns: Indices, scores: Vectors, top_k: int) -> _Best:
     """The ``top_k`` best of every row; each row has at least that many."""
     order = np.lexsort((columns, -scores, rows))
     starts = np.searchsorted(rows[order], np.arange(rows.max() + 1))
@@ -138,9 +124,36 @@ def _first(rows: Indices, columns: Indices, scores: Scores, top_k: int) -> _Best
 
 
 def _ordered(best: _Best) -> _Best:
-    """Scores to six digits, then ties by column: products differ in the last bits by tile."""
+    """Vectors to six digits, then ties by column: products differ in the last bits by tile."""
     scores = np.round(best.scores, _DIGITS)
     order = np.lexsort((best.columns, -scores), axis=-1)
     return _Best(
         np.take_along_axis(best.columns, order, axis=1), np.take_along_axis(scores, order, axis=1)
     )
+
+
+class NumpyProducts:
+    """Implements Products on the cores of this process."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
+
+    def reaching(
+        self, rows: Indices, columns: Indices, *, bars: Vectors, top_k: int
+    ) -> tuple[Indices, Indices, Vectors]:
+        """As Products says."""
+        scores = self._of(rows) @ self._of(columns).T  # (rows, columns)
+        if columns[-1] >= rows[0]:
+            scores[columns[None, :] >= rows[:, None]] = -np.inf
+        hit = scores >= bars[:, None]
+        if np.count_nonzero(hit) > 4 * len(rows) * top_k and len(columns) > top_k:
+            # Sorting all hits would cost more than one partition that raises the bar.
+            hit &= scores >= np.partition(scores, -top_k, axis=1)[:, -top_k, None]
+        row, place = np.divmod(np.flatnonzero(hit), len(columns))
+        return row, place, scores[row, place]
+
+    def _of(self, which: Indices) -> Vectors:
+        """The vectors without a copy where they are consecutive."""
+        if which[-1] - which[0] == len(which) - 1:
+            return self._vectors[which[0] : which[-1] + 1]
+        return self._vectors[which]
