@@ -104,6 +104,7 @@ def read_chinese(text: str, speaker: str) -> Reading:
         verbs=frozenset(word for word in everything if word in PREDICATE),
         single=frozenset(word for word in everything if word in SINGLE_NOUNS),
         parts=_parts(everything),
+        aligned=tuple(_root(word) for word in _cut(re.sub(r"[^\w]", " ", masked))),
     )
 
 

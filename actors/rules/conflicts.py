@@ -130,11 +130,10 @@ def _is_flip(target: Reading, candidate: Reading, clause: Clause) -> bool:
     own = target.main
     if clause.is_negative == own.is_negative or clause.person != own.person:
         return False
-    if (
-        own.mode in (Mode.EVENT, Mode.PAST)
-        or not own.value - target.names
-        or not own.value <= clause.value
-    ):
+    is_taken_up = own.ends and clause.begins
+    if own.mode in (Mode.EVENT, Mode.PAST) and not is_taken_up:
+        return False
+    if not own.value - target.names or not own.value <= clause.value:
         return False
     is_same_sort = clause.sense is own.sense or clause.verb == own.verb
     if not is_same_sort and not clause.ends and not clause.begins:

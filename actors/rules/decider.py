@@ -39,7 +39,7 @@ class RuleDecider:
     @property
     def name(self) -> str:
         """rules-baseline and the version of the rules."""
-        return "rules-baseline/1"
+        return "rules-baseline/2"
 
     def decide(self, cases: Sequence[Case]) -> list[Decision]:
         """One decision per case, in order; the newest conflict wins over any refinement."""

@@ -8,6 +8,7 @@ import re
 from functools import lru_cache
 
 from actors.rules.english_patterns import (
+    APPOSITION,
     ASKED,
     CEASE,
     CHAIN,
@@ -80,7 +81,7 @@ def read_english(text: str, speaker: str) -> Reading:
     masked_body = SAID.sub(owner, LEAD.sub("", masked))
     if any(word in CHANGE for word in re.findall(r"\w+", masked.lower())):
         marks.add(Mark.CHANGE)
-    clauses = _clauses(masked_body, speaker)
+    clauses = _clauses(APPOSITION.sub(r"\g<who> ", masked_body), speaker)
     words = frozenset().union(*(clause.words for clause in clauses))
     low = plain.lower().replace(".", " ").split()
     people = {_root(word) for word in speaker.lower().split()}
@@ -103,6 +104,7 @@ def read_english(text: str, speaker: str) -> Reading:
         modifiers=frozenset(stem(word) for word in LANGUAGES if word in low),
         verbs=frozenset(word for word in everything if word in _VERB_STEMS),
         single=everything & _SINGLE,
+        aligned=tuple(_root(token.lower()) for token in _TOKEN.findall(masked)),
     )
 
 

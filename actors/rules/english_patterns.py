@@ -24,6 +24,7 @@ SAID = re.compile(
 DENIED = re.compile(
     r",? (?:but )?(?:not|rather than|instead of) (?:at |on |in |the )?[\d$€£][^,.;]*"
 )
+APPOSITION = re.compile(r"^(?P<who>[A-Z][\w-]+), (?:[A-Z][\w-]+|the user)'s [\w -]{2,40}, ")
 ASKED = re.compile(
     r"^(?:the )?[\w'-]+ (?:\w+ )?(?:asks?|asked|wonders?|wondered|wants? to know|wanted to know|"
     r"inquired|is curious|is wondering|is considering|considers|considered|might|is unsure|"

@@ -12,6 +12,7 @@ from actors.rules.second_look import (
     second_conflict,
     second_refinement,
 )
+from actors.rules.siblings import is_sibling
 from actors.rules.verdict import Action, Verdict, Why
 
 
@@ -22,15 +23,15 @@ def compare(target: Reading, candidate: Reading) -> Verdict:
     if target.is_reported or candidate.is_reported:
         return Verdict(action=Action.IGNORE, why=Why.REPORTED)
     for why, rule in CONFLICTS:
-        if rule(target, candidate):
+        if rule(target, candidate) and not is_sibling(target, candidate, why):
             return Verdict(action=Action.DELETE, why=why)
     found = second_conflict(target, candidate)
-    if found:
+    if found and not is_sibling(target, candidate, found):
         return Verdict(action=Action.DELETE, why=found)
     if is_second_thing(target, candidate):
         return Verdict(action=Action.IGNORE, why=Why.UNRELATED)
     refined = refinement(target, candidate) or second_refinement(target, candidate)
-    if refined:
+    if refined and not is_sibling(target, candidate, refined):
         return Verdict(action=Action.UPDATE, why=refined)
     is_other = target.main.person != candidate.main.person
     return Verdict(action=Action.IGNORE, why=Why.SUBJECT if is_other else Why.UNRELATED)

@@ -73,7 +73,8 @@ class Reading:
     words of what is said to be over; ``preferred`` is (rather this, than that);
     ``is_reported`` marks what someone told, asked or noted in so many words;
     ``modifiers`` are names of languages, ``verbs`` the words that are verbs, ``single`` the nouns
-    for what there is one of at a time; ``sketch`` is the second look at the whole sentence.
+    for what there is one of at a time; ``aligned`` holds the roots of all its words but values, in
+    order; ``sketch`` is the second look at the whole sentence.
     """
 
     text: str
@@ -93,6 +94,7 @@ class Reading:
     verbs: frozenset[str] = frozenset()
     single: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
+    aligned: tuple[str, ...] = ()
     sketch: Sketch = field(default_factory=Sketch)
 
     @property
