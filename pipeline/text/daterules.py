@@ -62,6 +62,13 @@ def month_from(day: date, months: int) -> date:
     return date(count // 12, count % 12 + 1, 1)
 
 
+def same_day(day: date, months: int) -> date:
+    """That day that many months from it, or the month's last where it has no such day."""
+    first = month_from(day, months)
+    last = days_from(month_from(first, 1), -1)
+    return first.replace(day=min(day.day, last.day))
+
+
 def weekday_before(day: date, weekday: int) -> date:
     """The last such weekday (0 Monday .. 6 Sunday) before the day."""
     return day - timedelta(days=(day.weekday() - weekday - 1) % 7 + 1)

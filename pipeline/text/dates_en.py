@@ -15,16 +15,24 @@ from pipeline.text.daterules import (
     days_from,
     monday,
     month_from,
+    same_day,
     weekday_after,
     weekday_before,
 )
+from pipeline.text.days import MONTH_NAMES
+from pipeline.text.phrases_en import (
+    WEEKDAY_NAMES,
+    before,
+    is_name,
+    month_name,
+    named,
+    put,
+    put_day,
+    written,
+)
+from pipeline.text.tense_en import tense
 from pipeline.text.times import MONTHS
 
-_MONTH_NAMES = [
-    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
-    *("October", "November", "December"),
-]
-_WEEKDAY_NAMES = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _NUMBERS = {
     word: number
     for number, words in enumerate(
@@ -41,157 +49,70 @@ _PREPOSITION = (
 )
 _LEFT = r"(?<![\w./@#\\-])(?<![\w]['’])"
 _RIGHT = r"(?P<poss>['’]s)?(?![\w/@\\]|-\w|\.\w)"
-_WEEKDAY = r"(?P<weekday>" + "|".join(_WEEKDAY_NAMES) + ")"
+_WEEKDAY = r"(?P<weekday>" + "|".join(WEEKDAY_NAMES) + ")"
 _PART = r"(?:\s+(?P<part>morning|afternoon|evening|night)(?!\s+of\b))?"
 _COUNT = r"(?P<count>\d{1,4}|" + "|".join(sorted(_NUMBERS, key=len, reverse=True)) + ")"
 _VAGUE = r"(?P<vague>a\s+couple(?:\s+of)?|a\s+few|several|some|a\s+number\s+of|many)"
 _NO_DATE = r"(?!,?\s+\d|\s+(?:the\s+\d|mornings|afternoons|evenings|nights))"
 
-_FUTURE = (
-    r"will|won['’]t|['’]ll|shall|going\s+to|gonna|plan(?:s|ning)?\s+to|due|deadline|scheduled"
-    r"|booked|remind|needs?|ha(?:ve|s)\s+(?:to|an?|my|the)|must|should|can|could|want"
-    r"|hop(?:e|ing)|let['’]s|expect(?:s|ing|ed)?|upcoming|starts?|leaves?|arrives?|flies|happens"
-    r"|(?:am|is|are|['’]m|['’]re|['’]s)\s+(?:not\s+)?\w+ing|is|are"
-)
-_PAST = (
-    r"haven['’]t|hasn['’]t|['’]ve|was|were|wasn['’]t|weren['’]t|did|didn['’]t|had|went|came|saw"
-    r"|met|got|took|made|bought|ate|told|said|ran|gave|found|lost|left|wrote|read|began|won|felt"
-    r"|thought|sent|spent|broke|fell|drove|flew|hit|paid|slept|spoke|taught|threw|wore|built|sold"
-    r"|kept|heard|knew|became|brought|caught|chose|cut|drank|grew|held|rode|rang|sang|sat|stood"
-    r"|swam|understood|woke|(?!indeed|speed|hundred|shed|seed|feed)\w{2,}ed"
-)
-_TENSE = re.compile(
-    rf"(?:(?<!\w)|(?=['’]))(?:(?P<future>{_FUTURE})|(?P<past>{_PAST}))\b", re.IGNORECASE
-)
-_HABIT = re.compile(r"\b(?:every|each|usually|always|often|sometimes|never)\b", re.IGNORECASE)
-_CLAUSE_END = re.compile(r"[.!?;\n](?=\s|$)")
 _JOINED = re.compile(r"(?:\b(?:or|to|and|half|few|the|every|each|couple|times?)|[-–—\d])\s*$", re.I)
 _DETERMINED = re.compile(
     r"\b(?:the|every|each|few|a|my|your|his|her|its|our|their|whose|['’]s)\s*$", re.IGNORECASE
 )
+_STEPPED = re.compile(r"\b(?:last|past|this|next|coming)\s*$", re.IGNORECASE)
+_SEE_YOU = re.compile(r"\b(?:see|meet) (?:you|u|ya)\s*$", re.IGNORECASE)
 _DURATION = re.compile(r"\b(?:times?|once|twice|first|only|best|worst|day|days|all|done)\s*$", re.I)
-_CLAUSE_START = re.compile(r"(?:[.!?;:,\n]|\b(?:and|but|because|that|so))\s+$")
-_BE = re.compile(r"\s+(?:was|is|will\s+be|has\s+been|had\s+been|would\s+be)\b")
-_MID_SENTENCE = re.compile(r"[\w,]\s+$")
-
-
-def _written(day: date) -> str:
-    return f"{day.day} {_MONTH_NAMES[day.month - 1]} {day.year}"
-
-
-def _month(day: date) -> str:
-    return f"{_MONTH_NAMES[day.month - 1]} {day.year}"
-
-
-def _named(day: date) -> str:
-    return f"{_WEEKDAY_NAMES[day.weekday()]}, {_written(day)}"
-
-
-def _put(place: Place, preposition: str, bare: str) -> str:
-    """The absolute date in the grammar of the relative one."""
-    said, possessive = place.match["prep"] or "", place.match["poss"] or ""
-    is_kept = bool(possessive) or said.lower() not in ("", "on", "in", "at")
-    if is_kept or (not said and _is_subject(place)):
-        new = f"{said} {bare}{possessive}".strip()
-    else:
-        new = f"{preposition} {bare}"
-    is_capital = place.match.group()[:1].isupper()
-    return new[:1].upper() + new[1:] if is_capital else new
-
-
-def _is_subject(place: Place) -> bool:
-    """Whether a sentence is about the date, as in "yesterday was hard"."""
-    text, start = place.match.string, place.match.start()
-    is_first = start < 8 and not text[:start].strip()
-    begins = is_first or _CLAUSE_START.search(text, max(0, start - 8), start)
-    return bool(begins and _BE.match(text, place.match.end()))
-
-
-def _put_day(place: Place, bare: str) -> str:
-    part = place.part("part")
-    return _put(place, "on", f"the {part} of {bare}" if part else bare)
-
-
-def _is_name(place: Place) -> bool:
-    """Whether the words are capitalised inside a sentence, as in "the Today show"."""
-    match = place.match
-    words = match.group()
-    is_title = words[:1].isupper() and words[1:2].islower()
-    return is_title and bool(
-        _MID_SENTENCE.search(match.string, max(0, match.start() - 4), match.start())
-    )
-
-
-def _before(place: Place, pattern: re.Pattern[str]) -> bool:
-    return bool(
-        pattern.search(place.match.string[max(0, place.match.start() - 12) : place.match.start()])
-    )
-
-
-def _clause(place: Place) -> tuple[str, str]:
-    """What stands in the sentence before and after the date, at most 200 characters each."""
-    text, start, end = place.match.string, place.match.start(), place.match.end()
-    before = _CLAUSE_END.split(text[max(0, start - 200) : start])[-1]
-    after = _CLAUSE_END.split(text[end : end + 200], maxsplit=1)[0]
-    return before, after
-
-
-def _tense(place: Place) -> str | None:
-    """``future``, ``past``, or None: told by the nearest verb, those before the date first."""
-    before, after = _clause(place)
-    if _HABIT.search(before) or _HABIT.search(after):
-        return None
-    found = list(_TENSE.finditer(before)) or [m for m in [_TENSE.search(after)] if m]
-    return found[-1].lastgroup if found else None
 
 
 _DAY_WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1, "tonight": 0}
 
 
 def _day_word(place: Place) -> str | None:
-    if _is_name(place):
+    if is_name(place):
         return None
     if around := place.part("around"):
-        return _put(place, "on", _written(days_from(place.day, 2 if "after" in around else -2)))
+        return put(place, "on", written(days_from(place.day, 2 if "after" in around else -2)))
     if place.part("word") == "tonight":
-        return _put(place, "on", f"the evening of {_written(place.day)}")
-    return _put_day(place, _written(days_from(place.day, _DAY_WORDS[place.part("word")])))
+        return put(place, "on", f"the evening of {written(place.day)}")
+    return put_day(place, written(days_from(place.day, _DAY_WORDS[place.part("word")])))
 
 
 def _part_of_day(place: Place) -> str | None:
     is_night = place.part("part") == "night"
-    if _is_name(place) or is_night != (place.part("step") == "last"):
+    if is_name(place) or is_night != (place.part("step") == "last"):
         return None
-    return _put_day(place, _written(days_from(place.day, -1 if is_night else 0)))
+    return put_day(place, written(days_from(place.day, -1 if is_night else 0)))
 
 
 def _span(place: Place, unit: str, count: int) -> str:
     """The day, week, month or year that many units away, as exactly as the unit allows."""
     match unit:
         case "day":
-            return _put(place, "on", _written(days_from(place.day, count)))
+            return put(place, "on", written(days_from(place.day, count)))
         case "night":
-            return _put(place, "on", f"the night of {_written(days_from(place.day, count))}")
+            return put(place, "on", f"the night of {written(days_from(place.day, count))}")
         case "weekend":
             saturday = days_from(monday(place.day, count), 5)
-            return _put(place, "on", f"the weekend of {_written(saturday)}")
+            return put(place, "on", f"the weekend of {written(saturday)}")
         case "week":
-            return _put(place, "in", f"the week of {_written(monday(place.day, count))}")
+            return put(place, "in", f"the week of {written(monday(place.day, count))}")
+        case "fortnight":
+            return put(place, "in", f"the week of {written(monday(place.day, 2 * count))}")
         case "month":
-            return _put(place, "in", _month(month_from(place.day, count)))
-    return _put(place, "in", str(date(place.day.year + count, 1, 1).year))
+            return put(place, "in", month_name(month_from(place.day, count)))
+    return put(place, "in", str(date(place.day.year + count, 1, 1).year))
 
 
 def _ago(place: Place) -> str | None:
-    if _before(place, _JOINED):
+    if before(place, _JOINED):
         return None
     words = place.match.group()
     is_loose = bool(place.part("loose")) or place.part("prep") == "over"
     if place.part("vague") or is_loose:
         kept = words[: place.match.start("ago") - place.match.start()].rstrip()
-        return f"{kept} before {_written(place.day)}"
+        return f"{kept} before {written(place.day)}"
     if place.part("halved"):
-        return _put(place, "around", _month(month_from(place.day, -6)))
+        return put(place, "around", month_name(month_from(place.day, -6)))
     count = place.part("count")
     return _span(place, place.part("unit"), -(_NUMBERS.get(count) or int(count)))
 
@@ -201,7 +122,7 @@ def _ahead(place: Place) -> str | None:
     said = place.part("prep")
     if said not in ("", "in") or not (said == "in" or is_from_now):
         return None
-    if not is_from_now and (_before(place, _DURATION) or _tense(place) == "past"):
+    if not is_from_now and (before(place, _DURATION) or tense(place) == "past"):
         return None
     count = place.part("count")
     if len(count) == len("1999") and count.isdigit() and _is_singular(place):
@@ -215,7 +136,7 @@ def _is_singular(place: Place) -> bool:
 
 
 def _period(place: Place) -> str | None:
-    if _is_name(place) or _before(place, _DETERMINED):
+    if is_name(place) or before(place, _DETERMINED):
         return None
     return _span(place, place.part("unit"), _STEPS[place.part("step")])
 
@@ -226,12 +147,12 @@ def _second_period(place: Place) -> str | None:
 
 
 def _weekday(place: Place) -> int:
-    return _WEEKDAY_NAMES.index(place.part("weekday").capitalize())
+    return WEEKDAY_NAMES.index(place.part("weekday").capitalize())
 
 
 def _stepped_weekday(place: Place) -> str | None:
     """Last: the newest before the day. Next: in the next calendar week. This: from the day on."""
-    if _before(place, _DETERMINED):
+    if before(place, _DETERMINED):
         return None
     weekday = _weekday(place)
     match place.part("step").split()[-1]:
@@ -240,39 +161,102 @@ def _stepped_weekday(place: Place) -> str | None:
         case "next":
             day = days_from(monday(place.day, 1), weekday)
         case _:
-            is_past = place.part("step") == "this" and _tense(place) == "past"
+            is_past = place.part("step") == "this" and tense(place) == "past"
             yesterday = days_from(place.day, -1)
             day = (
                 weekday_before(days_from(place.day, 1), weekday)
                 if is_past
                 else weekday_after(yesterday, weekday)
             )
-    return _put_day(place, _named(day))
+    return put_day(place, named(day))
 
 
 def _weekday_of_week(place: Place) -> str | None:
     day = days_from(monday(place.day, _STEPS[place.part("step")]), _weekday(place))
-    return _put_day(place, _named(day))
+    return put_day(place, named(day))
 
 
 def _bare_weekday(place: Place) -> str | None:
     said = place.part("prep")
-    tense = {"since": "past", "by": "future", "until": "future", "till": "future"}.get(said)
+    told = {"since": "past", "by": "future", "until": "future", "till": "future"}.get(said)
     if said in ("on", "for", "before"):
-        tense = _tense(place)
-    if tense is None:
+        told = tense(place)
+    if not said and before(place, _SEE_YOU):
+        told = "future"
+    if told is None:
         return None
-    find = weekday_before if tense == "past" else weekday_after
-    return _put_day(place, _named(find(place.day, _weekday(place))))
+    find = weekday_before if told == "past" else weekday_after
+    return put_day(place, named(find(place.day, _weekday(place))))
 
 
 def _stepped_month(place: Place) -> str | None:
     month = MONTHS[place.part("month")]
-    if not place.match["month"][0].isupper() or _before(place, _DETERMINED):
+    if not place.match["month"][0].isupper() or before(place, _DETERMINED):
         return None
     step, ahead = _STEPS[place.part("step")], month - place.day.month
     year = place.day.year + (step if step * ahead <= 0 else 0)
-    return _put(place, "in", _month(date(year, month, 1)))
+    return put(place, "in", month_name(date(year, month, 1)))
+
+
+def _exactly(place: Place) -> str | None:
+    """A year ago today, a week from tomorrow, two weeks from Friday."""
+    sign = -1 if place.part("way") == "ago" else 1
+    count = sign * (_NUMBERS.get(place.part("count")) or int(place.part("count")))
+    name = place.part("anchor").lower()
+    is_past = sign < 0
+    if name in _DAY_WORDS:
+        day = days_from(place.day, _DAY_WORDS[name])
+    else:
+        find = weekday_before if is_past else weekday_after
+        day = find(place.day, WEEKDAY_NAMES.index(name.capitalize()))
+    match place.part("unit"):
+        case "month":
+            day = same_day(day, count)
+        case "year":
+            day = same_day(day, 12 * count)
+        case unit:
+            day = days_from(day, count * {"day": 1, "week": 7, "fortnight": 14}[unit])
+    return put(place, "on", written(day))
+
+
+def _week_on(place: Place) -> str | None:
+    """Tomorrow week, Friday week: that day and a week more."""
+    if before(place, _STEPPED):
+        return None
+    name = place.part("anchor").lower()
+    day = (
+        days_from(place.day, _DAY_WORDS[name])
+        if name in _DAY_WORDS
+        else weekday_after(place.day, WEEKDAY_NAMES.index(name.capitalize()))
+    )
+    return put(place, "on", written(days_from(day, 7)))
+
+
+def _second_weekday(place: Place) -> str:
+    """The Friday before last, the Friday after next."""
+    weekday = _weekday(place)
+    if place.part("way") == "before":
+        return put(place, "on", named(days_from(weekday_before(place.day, weekday), -7)))
+    return put(place, "on", named(days_from(monday(place.day, 2), weekday)))
+
+
+def _the_weekend(place: Place) -> str | None:
+    """The one behind or the one ahead, as the verb says; on its own days that one."""
+    told = tense(place)
+    if told is None:
+        return None
+    tomorrow, yesterday = days_from(place.day, 1), days_from(place.day, -1)
+    saturday = weekday_before(tomorrow, 5) if told == "past" else weekday_after(yesterday, 5)
+    return put(place, "on", f"the weekend of {written(saturday)}")
+
+
+def _edge_of_period(place: Place) -> str | None:
+    """The end of the month; None where a habit is told."""
+    if tense(place) is None:
+        return None
+    edge, day = place.part("edge"), place.day
+    bare = month_name(day) if place.part("unit") == "month" else str(day.year)
+    return put(place, "at", f"the {edge} of {bare}")
 
 
 def _rule(words: str, body: str, write: Callable[[Place], str | None]) -> Rule:
@@ -280,16 +264,37 @@ def _rule(words: str, body: str, write: Callable[[Place], str | None]) -> Rule:
     return Rule(words=tuple(words.split()), pattern=pattern, write=write)
 
 
-_UNIT = r"(?P<unit>day|night|weekend|week|month|year)"
+_DAY_NAMES = "|".join(WEEKDAY_NAMES)
+_UNIT = r"(?P<unit>day|night|weekend|week|fortnight|month|year)"
 ENGLISH = Rules(
     hint=re.compile(
-        r"\b(?:yesterday|today|tomorrow|tonight|ago|from\s+now|last|past|this|next|coming"
+        r"\b(?:yesterday|today|tomorrow|tonight|ago|from\s+now|last|past|this|next|coming|weekend"
+        r"|of\s+(?:the\s+)?(?:month|year)"
         r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
         r"|in\s+(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))\b",
         re.IGNORECASE,
     ),
     chance=re.compile(r"\b(?:last|past|this|next|coming)\s+(?:week|month|year)s\b", re.IGNORECASE),
     rules=(
+        _rule(
+            "ago from",
+            rf"{_COUNT}\s+(?P<unit>day|week|fortnight|month|year)s?\s+(?P<way>ago|from)\s+"
+            rf"(?:on\s+)?(?P<anchor>today|tomorrow|yesterday|{_DAY_NAMES})(?!\s+(?:to|until|till)\b)",
+            _exactly,
+        ),
+        _rule("week", rf"(?P<anchor>today|tomorrow|{_DAY_NAMES})\s+week(?!\s+of\b)", _week_on),
+        _rule(
+            "before after",
+            rf"the\s+{_WEEKDAY}\s+(?P<way>before|after)\s+(?:last|next)(?!\s+\w)",
+            _second_weekday,
+        ),
+        _rule("weekend", r"the\s+weekend(?!\s+(?:of|before|after|that|when|we|i)\b)", _the_weekend),
+        _rule(
+            "month year",
+            r"(?:the\s+)?(?P<edge>end|beginning|start|middle)\s+of\s+(?:the\s+|this\s+)?"
+            r"(?P<unit>month|year)",
+            _edge_of_period,
+        ),
         _rule(
             "yesterday today tomorrow tonight",
             r"(?:(?P<around>(?:the\s+)?day\s+(?:before\s+yesterday|after\s+tomorrow))"
@@ -326,7 +331,7 @@ ENGLISH = Rules(
         _rule(
             "day",
             rf"(?P<step>this\s+past|this\s+coming|last|this|next|coming)\s+{_WEEKDAY}{_PART}{_NO_DATE}"
-            r"(?!\s+(?:of|in)\b)",
+            r"(?!\s+(?:of|in|week)\b)",
             _stepped_weekday,
         ),
         _rule(
@@ -346,7 +351,7 @@ ENGLISH = Rules(
         ),
         _rule(
             "last this next",
-            rf"(?P<step>last|this|next)\s+(?P<month>{'|'.join(_MONTH_NAMES)})(?!,?\s+\d)",
+            rf"(?P<step>last|this|next)\s+(?P<month>{'|'.join(MONTH_NAMES)})(?!,?\s+\d)",
             _stepped_month,
         ),
     ),

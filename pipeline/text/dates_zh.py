@@ -15,6 +15,7 @@ from pipeline.text.daterules import (
     days_from,
     monday,
     month_from,
+    same_day,
     weekday_after,
     weekday_before,
 )
@@ -59,6 +60,10 @@ def _part_of_day(place: Place) -> str:
 
 def _year(place: Place) -> str:
     return f"{month_from(place.day, 12 * _YEARS[place.part('step')]).year}年"
+
+
+def _day_of_year(place: Place) -> str:
+    return _written(same_day(place.day, 12 * _YEARS[place.part("step")]))
 
 
 def _month(place: Place) -> str:
@@ -134,7 +139,16 @@ def _half_ago(place: Place) -> str:
 def _ahead(place: Place) -> str | None:
     if place.part("unit") == "月" and not place.part("measure"):
         return None
-    return _span(place, _number(place.part("count"))) if _tense(place) == "future" else None
+    is_ahead = _tense(place) == "future" or _opens_clause(place)
+    return _span(place, _number(place.part("count"))) if is_ahead else None
+
+
+def _opens_clause(place: Place) -> bool:
+    """Whether the clause begins with the date and tells neither of what was nor of a habit."""
+    text, start, end = place.match.string, place.match.start(), place.match.end()
+    around = _between(text, start, end, _CLAUSE_END)
+    is_first = not _CLAUSE_END.split(text[max(0, start - 60) : start])[-1].strip()
+    return is_first and not (_HABIT.search(around) or _PAST.search(around))
 
 
 def _between(text: str, start: int, end: int, stop: re.Pattern[str]) -> str:
@@ -175,7 +189,7 @@ def _rule(pattern: str, write: Callable[[Place], str | None]) -> Rule:
 _CHANCE = re.compile(
     r"先天后天|后天(?:性|的努力|形成|因素|培养|免疫|习得|养成)|[之以然午饭雨最事先]后天"
     r"|[前后]天(?:天(?!气)|[晴空黑亮冷热])|[之以目从午饭提]前[天年]|[如至当迄]今[天日年](?!的)"
-    r"|[光透黎文]明[天日年]|今日(?:头条|说法)|明日(?:香|之|方舟|黄花)|昨日重现"
+    r"|[光透黎文]明[天日年]|明天会更好|今日(?:头条|说法)|明日(?:香|之|方舟|黄花)|昨日重现"
     r"|[昨今明][日](?:报|历)|[年月]前年|过去年|[去今明前后大]年(?:轻|代|级|龄|纪|迈|限|终|富|轮)"
     r"|[以如身桌头]上个?周|[以如]下个?周"
     r"|[上下这本]个?周(?:期|岁|转|围|边|密|全|到|遭|旋|率|刊|报|长|身|折|游|而)"
@@ -194,6 +208,7 @@ CHINESE = Rules(
         _rule(r"(?P<step>昨|今|明)日", _day),
         _rule(r"(?P<step>昨|今|明|前(?=晚))(?P<part>早|晚|晨|夜)上?(?!点)", _part_of_day),
         _rule(rf"{_STEP}{_WEEK}(?:(?P<end>末)|(?P<weekday>[一二三四五六日天]))?", _week),
+        _rule(rf"(?<![{_NUMERALS}])(?P<step>大前|前|去|明)年的?今[天日]", _day_of_year),
         _rule(rf"{_STEP}月", _month),
         _rule(
             rf"(?P<step>大前|(?<![{_NUMERALS}])前|去|今|明|(?<![{_NUMERALS}])后)年",
