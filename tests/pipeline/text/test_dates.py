@@ -28,6 +28,7 @@ def resolved(text: str, *, said_at: datetime = MONDAY, zone: str = "UTC") -> str
         ("see you the day after tomorrow", "see you on 10 May 2023"),
         ("this morning I ran", "on the morning of 8 May 2023 I ran"),
         ("we danced last night", "we danced on the night of 7 May 2023"),
+        ("tonight we sail", "on the evening of 8 May 2023 we sail"),
         ("call me tomorrow evening", "call me on the evening of 9 May 2023"),
         ("I flew last Friday", "I flew on Friday, 5 May 2023"),
         ("I fly next Friday", "I fly on Friday, 19 May 2023"),
