@@ -13,6 +13,12 @@ Place = Sequence[int | str]
 
 _KEY = "[key]"
 _NEAR = 0.6
+_LENGTHS = {
+    "too_long": ("most", "max_length"),
+    "string_too_long": ("most", "max_length"),
+    "too_short": ("least", "min_length"),
+    "string_too_short": ("least", "min_length"),
+}
 
 
 def place_of(error: Mapping[str, Any]) -> tuple[int | str, ...]:
@@ -36,11 +42,20 @@ def reason(error: Mapping[str, Any], model: object, *, of: Place | None = None) 
         return _unknown(str(place[-1]), _keys(model, place[:-1]))
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
-    told = str(error["msg"])
     came = error["input"]
+    if isinstance(came, str) and error["type"] in _LENGTHS:
+        return _length(error["type"], error["ctx"], came)
+    told = str(error["msg"])
     is_choice = error["type"] in ("literal_error", "enum")
     is_plain = isinstance(came, bool | int | float) or (is_choice and isinstance(came, str))
     return f"{told}, got {came!r}" if is_plain else told
+
+
+def _length(kind: str, bounds: Mapping[str, Any], came: str) -> str:
+    """A text's bound in characters, whoever found it."""
+    word, bound = _LENGTHS[kind]
+    count = bounds[bound]
+    return f"expected at {word} {count} character{'' if count == 1 else 's'}, got {len(came)}"
 
 
 def _unknown(key: str, valid: Sequence[str]) -> str:

@@ -23,6 +23,8 @@ from serve.scheduler import Begun, Windows
 from serve.settings import AppSettings
 from serve.sleep_stages import RunPlan
 
+_NOBODY = "no tenant that was asked for has an open window of this name that had no run yet"
+
 
 def main(words: Sequence[str] | None = None) -> int:
     """The exit code; prints one JSON line per run."""
@@ -31,7 +33,7 @@ def main(words: Sequence[str] | None = None) -> int:
     settings = service_settings()
     runs = open_runs(settings, window=asked.window, tenant=asked.tenant, is_now=asked.now)
     if not runs:
-        print(json.dumps({"window": asked.window, "runs": []}))
+        print(json.dumps({"window": asked.window, "runs": [], "why": _NOBODY}))
         return 0
     ended = run_to_end([RunPlan(run=run) for run in runs], settings)
     for run in ended.values():

@@ -18,6 +18,8 @@ from pipeline.text.zones import zone_info
 LONGEST_S = 86_400.0
 """A window is at most a day long."""
 
+_CLOCK_CHANGE = timedelta(hours=2)
+
 NIGHTLY = "nightly"
 """What a window is called unless it has another name."""
 
@@ -68,14 +70,16 @@ def open_window(schedule: Schedule, now: datetime) -> Window | None:
     """The window that ``now`` lies in, the one that began last; None between windows."""
     if schedule.cron is None:
         return None
-    # The tick of this very second counts, and ticks come strictly before what they start from.
-    begin = now.astimezone(UTC).replace(microsecond=0) + timedelta(seconds=1)
-    local = begin.astimezone(zone_info(schedule.zone)[0])
-    start = next(_ticks(schedule.cron, local, is_backwards=True), None)
-    if start is None:
-        return None
-    window = _window(schedule, start)
-    return window if window.end > now else None
+    # Ticks forward from before any repeated hour: backwards, those of one hour would be left out.
+    reach = timedelta(seconds=schedule.max_s) + _CLOCK_CHANGE
+    local = (now.astimezone(UTC) - reach).astimezone(zone_info(schedule.zone)[0])
+    last = None
+    for tick in _ticks(schedule.cron, local):
+        if tick > now:
+            break
+        last = tick
+    window = None if last is None else _window(schedule, last)
+    return window if window is not None and window.end > now else None
 
 
 def next_window(schedule: Schedule, now: datetime) -> Window | None:
@@ -106,7 +110,7 @@ def _window(schedule: Schedule, start: datetime) -> Window:
     return Window(start=begin, end=begin + timedelta(seconds=schedule.max_s))
 
 
-def _ticks(cron: str, begin: datetime, *, is_backwards: bool = False) -> Iterator[datetime]:
+def _ticks(cron: str, begin: datetime) -> Iterator[datetime]:
     """The instants of a cron from ``begin`` on. Raises InputError for what is no cron."""
     if len(cron.split()) != 5:
         raise InputError(
@@ -114,7 +118,7 @@ def _ticks(cron: str, begin: datetime, *, is_backwards: bool = False) -> Iterato
             field="cron",
         )
     try:
-        return CronSim(cron, begin, reverse=is_backwards)
+        return CronSim(cron, begin)
     except CronSimError as exc:
         raise InputError(f"expected a cron, got {cron!r}: {exc}", field="cron") from exc
 

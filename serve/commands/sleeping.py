@@ -84,7 +84,7 @@ def sleep(
         "max_s": None if lasting is None else schedule.seconds(lasting, field="for"),
         "max_tokens": tokens,
     }
-    given = {name: value for name, value in asked.items() if value not in (None, False, [])}
+    given = {name: value for name, value in asked.items() if not _is_left_out(value)}
     with connect() as client, screen.working("sleeping") as say:
         run = finished_run(client, SleepClient(client).start(given))
         say("reading the decisions")
@@ -94,6 +94,11 @@ def sleep(
         return
     screen.out.print(decisions_view(decisions))
     screen.out.print(totals_line(run))
+
+
+def _is_left_out(value: JsonValue) -> bool:
+    """Whether an option was not given; a number that is 0 was."""
+    return value is None or value is False or value == []
 
 
 def ledger(

@@ -16,7 +16,7 @@ from serve.service import Memory
 def expected_version(header: str | None) -> int:
     """The version that If-Match names. Raises InputError."""
     if header is None:
-        raise InputError("expected the entry's version, got no header", field="If-Match")
+        raise InputError("expected the version that was read, got no header", field="If-Match")
     digits = header.strip().removeprefix("W/").strip('"')
     if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
         raise InputError("expected a version number", field="If-Match")

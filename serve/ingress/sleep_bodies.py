@@ -15,7 +15,7 @@ MOST_TOKENS = 1_000_000_000_000
 Seconds = Annotated[float, Field(gt=0, le=LONGEST_S, allow_inf_nan=False)]
 Tokens = Annotated[int, Field(ge=1, le=MOST_TOKENS)]
 Cosine = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
-Names = Annotated[list[Name], Field(max_length=100)]
+Names = Annotated[list[Name], Field(min_length=1, max_length=100)]
 
 
 class SleepIn(Body):
@@ -28,9 +28,9 @@ class SleepIn(Body):
     dry_run: bool = False
     collection: PathName | None = None
     wait: bool = False
-    kinds: Annotated[list[Kind], Field(max_length=20)] = Field(default_factory=list)
-    speakers: Names = Field(default_factory=list)
-    topics: Names = Field(default_factory=list)
+    kinds: Annotated[list[Kind], Field(min_length=1, max_length=20)] | None = None
+    speakers: Names | None = None
+    topics: Names | None = None
     full: bool = False
     min_similarity: Cosine | None = None
     absorb: bool | None = None
@@ -49,7 +49,9 @@ class SleepIn(Body):
                 absorb=self.absorb,
             ),
             only=EntryFilter(
-                kinds=tuple(self.kinds), speakers=tuple(self.speakers), topics=tuple(self.topics)
+                kinds=tuple(self.kinds or ()),
+                speakers=tuple(self.speakers or ()),
+                topics=tuple(self.topics or ()),
             ),
             max_s=self.max_s,
             max_tokens=self.max_tokens,
@@ -72,7 +74,7 @@ class ScheduleIn(Body):
 
     name: WindowName = NIGHTLY
     cron: Annotated[Text, Field(max_length=200)] | None = None
-    zone: Annotated[Text, Field(max_length=64)] | None = None
+    zone: Annotated[Text, Field(min_length=1, max_length=64)] | None = None
     max_s: Seconds = 4 * 3600.0
     max_tokens: Tokens | None = None
     idle_s: Seconds | None = None

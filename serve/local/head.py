@@ -41,6 +41,8 @@ def environment(home: Home, ports: Ports, base: Mapping[str, str]) -> dict[str, 
         "SLOWWAVE_HOME": str(home.path),
         "TMPDIR": str(home.temp_dir),
         "PYTHONPATH": os.pathsep.join(path),
+        # So that "python" in a job that is submitted to this Ray is the one with everything in it.
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), base.get("PATH", os.defpath)]),
         "PYTHONUNBUFFERED": "1",
     }
 

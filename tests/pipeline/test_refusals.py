@@ -67,6 +67,23 @@ def test_a_text_at_the_wrong_place_is_not_repeated() -> None:
     assert "sk-12345" not in why
 
 
+@pytest.mark.parametrize(
+    ("bound", "came", "told"),
+    [
+        ({"max_length": 3}, "four", "expected at most 3 characters, got 4"),
+        ({"min_length": 1}, "", "expected at least 1 character, got 0"),
+    ],
+)
+@pytest.mark.parametrize("prefix", ["", "string_"])
+def test_the_length_of_a_text_is_told_in_characters(
+    prefix: str, bound: dict[str, int], came: str, told: str
+) -> None:
+    kind = prefix + ("too_long" if "max_length" in bound else "too_short")
+    error = {"type": kind, "loc": ("name",), "msg": "items", "input": came, "ctx": bound}
+
+    assert reason(error, None) == told
+
+
 def test_a_key_where_none_is_known_is_told_without_a_guess() -> None:
     error = {"type": "extra_forbidden", "loc": ("a", "b"), "msg": "", "input": 1}
 

@@ -237,6 +237,12 @@ def test_sleep_shows_the_reason_and_both_texts(
     assert served.asked[0].body == {"dry_run": True, "collection": "ana"}
 
 
+def test_a_limit_of_nothing_reaches_the_service_which_refuses_it(served: Script) -> None:
+    run(["sleep", "--for", "0s", "--min-similarity", "0"])
+
+    assert served.asked[0].body == {"max_s": 0, "min_similarity": 0}
+
+
 def test_a_refused_undo_says_why(served: Script, capsys: pytest.CaptureFixture[str]) -> None:
     run(["undo", "r1"])
 

@@ -48,6 +48,20 @@ def test_a_schedule_that_could_not_work_is_refused_by_its_field(house: Any) -> N
     assert [one.json()["error"]["field"] for one in refused] == ["cron", "cron", "zone"]
 
 
+def test_a_run_over_no_kinds_speakers_or_topics_and_a_schedule_in_no_zone_are_refused(
+    house: Any,
+) -> None:
+    refused = [
+        house.client.post("/v1/sleep/runs", json={name: []})
+        for name in ("kinds", "speakers", "topics")
+    ]
+    nowhere = house.client.put("/v1/sleep/schedule", json={"cron": "0 3 * * *", "zone": ""})
+
+    assert [one.status_code for one in refused] == [422] * 3
+    assert [one.json()["error"]["field"] for one in refused] == ["kinds", "speakers", "topics"]
+    assert nowhere.json()["error"]["message"] == "zone: expected at least 1 character, got 0"
+
+
 def test_a_run_says_its_limits_and_what_began_it(house: Any) -> None:
     body = {"max_s": 60, "max_tokens": 1000, "full": True, "kinds": ["fact"], "wait": True}
 

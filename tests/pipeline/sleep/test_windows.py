@@ -33,6 +33,24 @@ def test_a_window_is_open_from_its_local_hour_until_its_time_is_over(
     assert found == expected
 
 
+@pytest.mark.parametrize(
+    ("zone", "cron", "start"),
+    [
+        ("America/Santiago", "59 23 * * *", "2026-04-05T02:59:00"),
+        ("Europe/Oslo", "30 2 * * *", "2026-10-25T00:30:00"),
+    ],
+)
+def test_a_window_that_begins_as_clocks_go_back_is_open_from_its_start_on(
+    zone: str, cron: str, start: str
+) -> None:
+    schedule = Schedule(cron=cron, zone=zone, max_s=600)
+    expected = Window(start=_at(start), end=_at(start) + timedelta(minutes=10))
+
+    assert next_window(schedule, _at(start) - timedelta(minutes=1)) == expected
+    assert open_window(schedule, _at(start) + timedelta(minutes=1)) == expected
+    assert open_window(schedule, _at(start) + timedelta(minutes=61)) is None
+
+
 def test_every_look_at_a_window_finds_the_same_start() -> None:
     looks = [_at("2025-06-01T01:00:00") + timedelta(seconds=13.37 * i) for i in range(500)]
 
