@@ -117,6 +117,19 @@ class SqlMessageLog:
                 found.update({MessageId(row.id): message_of(row) for row in rows})
         return found
 
+    def must_exist(self, tenant: TenantId, names: Sequence[str]) -> None:
+        """Raises NotFound for the first of the names that is no collection of the tenant."""
+        known: set[str] = set()
+        with reading(self._engine, tenant) as connection:
+            for some in chunks(names):
+                query = select(collections.c.name).where(
+                    collections.c.tenant == tenant, collections.c.name.in_(some)
+                )
+                known.update(connection.execute(query).scalars())
+        for name in names:
+            if name not in known:
+                raise NotFound(f"no collection {name!r}", field="collection")
+
     def segments(self, scope: Scope) -> list[Segment]:
         """The collection's segments with their messages, by first sequence."""
         with reading(self._engine, scope.tenant) as connection:
