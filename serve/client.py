@@ -31,6 +31,10 @@ class SearchOptions(TypedDict, total=False):
 
     filter: Mapping[str, JsonValue] | None
     as_of: str | None
+    weights: Mapping[str, float]
+    min_score: float | None
+    neighbours: int
+    rerank: bool | None
 
 
 class Client:

@@ -17,6 +17,7 @@ from pipeline.recall.context import Budget, Context, Remembered, build_context
 from pipeline.recall.question import Question
 from pipeline.recall.text import index_text
 from pipeline.settings import QuotaSettings, RecallSettings
+from pipeline.sleep.forgetting import HALF_LIFE_DAYS
 from pipeline.state import CollectionInfo, LedgerRow, Page
 from pipeline.tenancy import Quotas
 from pipeline.text.languages import language
@@ -26,7 +27,7 @@ from serve.captions import Captions
 from serve.collection_settings import EVERYTHING, CollectionConfig
 from serve.gate import Access, Gate
 from serve.index import AsyncIndex
-from serve.models import AsyncModels
+from serve.models import AsyncModels, AsyncReranker
 from serve.operations import Operations
 from serve.queries import QueryVectors
 from serve.scratchpads import Scratchpads
@@ -65,12 +66,20 @@ class Memory:
         offered: Offered = EVERYTHING,
         prices: Mapping[str, Price] | None = None,
         captions: Captions | None = None,
+        reranker: AsyncReranker | None = None,
+        half_life_days: Mapping[Kind, float | None] = HALF_LIFE_DAYS,
     ) -> None:
         self._records = records
         self._index = index
         self._models = models
         self.searching = Searching(
-            records=records, index=index, queries=QueryVectors(models), recall=recall
+            records=records,
+            index=index,
+            queries=QueryVectors(models),
+            recall=recall,
+            clock=clock,
+            reranker=reranker,
+            half_life_days=half_life_days,
         )
         self._captions = captions or Captions()
         self._model = model

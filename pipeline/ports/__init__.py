@@ -16,6 +16,7 @@ from pipeline.ports.models import (
     Embedder,
     Extractor,
     Purpose,
+    Reranker,
     Tokenizer,
 )
 from pipeline.ports.sleep import Schedules
@@ -40,6 +41,7 @@ __all__ = [
     "MessageLog",
     "Outbox",
     "Purpose",
+    "Reranker",
     "Schedules",
     "SleepStore",
     "TendingStore",

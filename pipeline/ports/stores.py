@@ -72,6 +72,10 @@ class MessageLog(Protocol):
         """The messages of these ids that exist in the scope."""
         ...
 
+    def around(self, scope: Scope, conversation: str, sequence: int, *, most: int) -> list[Message]:
+        """The message, at most ``most`` of its conversation before it and after it, by sequence."""
+        ...
+
     def must_exist(self, tenant: TenantId, names: Sequence[str]) -> None:
         """Raises NotFound for the first of the names that is no collection of the tenant."""
         ...

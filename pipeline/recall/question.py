@@ -6,6 +6,7 @@ from datetime import datetime
 from pipeline.entries import CURRENT, Kind, Status
 from pipeline.errors import InputError
 from pipeline.recall.filters import Filter, comparisons
+from pipeline.recall.rank import Weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +14,9 @@ class Question:
     """What is asked: ``text``, and at most how many entries may answer.
 
     Without ``statuses`` current entries answer, with ``as_of`` the versions that held at that
-    instant; the two exclude each other. Nothing in ``kinds`` is every kind.
+    instant; the two exclude each other. Nothing in ``kinds`` is every kind. ``weights``,
+    ``min_score`` and ``rerank`` are the service's where None; ``neighbours`` turns on each side of
+    a hit's sources come with it.
     """
 
     text: str
@@ -22,6 +25,10 @@ class Question:
     kinds: tuple[Kind, ...] = ()
     where: Filter | None = None
     as_of: datetime | None = None
+    weights: Weights | None = None
+    min_score: float | None = None
+    neighbours: int = 0
+    rerank: bool | None = None
 
     @property
     def wanted(self) -> tuple[Status, ...]:
@@ -35,6 +42,9 @@ def check_question(question: Question) -> None:
         raise InputError(
             "expected no statuses beside as_of, which finds what held then", field="statuses"
         )
+    weights = question.weights
+    if weights is not None and not weights.dense and not weights.lexical:
+        raise InputError("expected a weight above 0 for dense or lexical", field="weights")
     if question.where is None:
         return
     for asked in comparisons(question.where):

@@ -41,6 +41,15 @@ def search(
     as_of: Annotated[
         str | None, typer.Option(help="What held at this time, in the words of that version.")
     ] = None,
+    min_score: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Leave out what is less relevant.")
+    ] = None,
+    neighbours: Annotated[
+        int, typer.Option(min=0, max=5, help="Turns to show around what an entry came from.")
+    ] = 0,
+    rerank: Annotated[
+        bool | None, typer.Option(help="Let the reranker order the best hits, or not.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find the entries that bear on a question."""
@@ -56,6 +65,9 @@ def search(
             explain=as_json,
             filter=read_filter(where),
             as_of=as_of,
+            min_score=min_score,
+            neighbours=neighbours,
+            rerank=rerank,
         )
     if as_json:
         screen.document({"collection": collection, "query": query, "hits": hits})
@@ -126,7 +138,9 @@ def hit_lines(hit: Hit) -> str:
     entry = hit["entry"]
     facts = (entry["kind"], entry["status"], f"said {entry['said_at'][:10]}", entry["id"])
     below = escape(" · ".join(facts))
-    return f"[bold]{hit['score']:.3f}[/bold]  {escape(entry['text'])}\n       [dim]{below}[/dim]"
+    first = f"[bold]{hit['score']:.3f}[/bold]  {escape(entry['text'])}\n       [dim]{below}[/dim]"
+    turns = [f"       | {escape(one['speaker'] + ': ' + one['content'])}" for one in hit["around"]]
+    return "\n".join([first, *turns])
 
 
 def _version_lines(version: Version) -> str:

@@ -103,6 +103,18 @@ class FlushIn(Body):
     wait: bool = False
 
 
+Weight = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+
+
+class WeightsIn(Body):
+    """How much the dense and the lexical list, strength and newness count; as set where null."""
+
+    dense: Weight | None = None
+    lexical: Weight | None = None
+    strength: Weight | None = None
+    recency: Weight | None = None
+
+
 class SearchIn(Body):
     """A question to the entries of one collection.
 
@@ -115,6 +127,10 @@ class SearchIn(Body):
     kinds: list[Kind] = Field(default_factory=list)
     filter: Annotated[Metadata | None, Field(examples=FILTERS)] = None
     as_of: Annotated[Time, Field(examples=["2025-03-05", "2025-03-05T14:30:00+08:00"])] = None
+    weights: WeightsIn = WeightsIn()
+    min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    neighbours: Annotated[int, Field(ge=0, le=5)] = 0
+    rerank: bool | None = None
     explain: bool = False
 
 

@@ -25,6 +25,7 @@ from isolation_words import (
     ODD_FILTERS,
     ODD_MESSAGES,
     ODD_METADATA,
+    ODD_OPTIONS,
     RAW_BODIES,
     RAW_PARTS,
     TEXTS,
@@ -326,6 +327,10 @@ class _Asked:
             body["as_of"] = (
                 "2030-01-01" if self.is_plain else self._dice.one(("2030", "", -1, True))
             )
+        if self._dice.often(0.3):
+            body |= {"neighbours": 2, "min_score": 0.1, "weights": {"strength": 1, "recency": 1}}
+        if not self.is_plain and self._dice.often(0.2):
+            body |= self._dice.one(ODD_OPTIONS)
         return body
 
     def search_many(self) -> Json:

@@ -232,6 +232,18 @@ ODD_FILTERS: Sequence[Json] = (
 )
 """And those that nobody should."""
 
+ODD_OPTIONS: Sequence[dict[str, Json]] = (
+    {"neighbours": 10**9},
+    {"min_score": float("nan")},
+    {"min_score": -1},
+    {"weights": {"dense": 0, "lexical": 0}},
+    {"weights": {"dense": float("inf")}},
+    {"weights": {"tenant": 1}},
+    {"rerank": True},
+    {"rerank": "globex"},
+)
+"""Options of a search that mean nothing, or ask for what is not there."""
+
 MORE_FIELDS: Sequence[dict[str, Json]] = (
     {"tenant": THEIRS},
     {"filters": {"user_id": {"in": [THEIRS]}}},

@@ -153,3 +153,80 @@ def test_thai_arabic_and_korean_are_found_by_their_words(house: Any) -> None:
     assert "ชาเขียว" in found(house, "ชาเขียว")[0]
     assert "القهوة" in found(house, "القَهْوَة")[0]
     assert "부산" in found(house, "부산")[0]
+
+
+def hits_of(house: Any, query: str, **more: Any) -> list[dict[str, Any]]:
+    reply = house.client.post(f"{MARA}/search", json={"query": query, "explain": True, **more})
+    reply.raise_for_status()
+    hits: list[dict[str, Any]] = reply.json()["hits"]
+    return hits
+
+
+def test_newness_and_strength_move_a_hit_up_where_they_weigh(house: Any) -> None:
+    told(house, MARA, "c1", "My old bicycle is green.", said_at="2024-05-08T12:00:00Z")
+    told(house, MARA, "c2", "My bicycle has a flat tyre today.", said_at="2025-05-31T12:00:00Z")
+
+    plain = hits_of(house, "old green bicycle")
+    newest = hits_of(house, "old green bicycle", weights={"recency": 5, "strength": 1})
+
+    assert "old" in plain[0]["entry"]["text"]
+    assert "flat" in newest[0]["entry"]["text"]
+    assert newest[0]["explain"]["recency"] > 0.9
+    assert 0 < newest[0]["explain"]["strength"] <= 0.2
+    assert all(0 <= hit["score"] <= 1 for hit in [*plain, *newest])
+    assert plain[0]["score"] == plain[0]["explain"]["match"] == 1.0
+
+
+def test_what_is_less_relevant_than_asked_is_left_out(house: Any) -> None:
+    fill(house, "The boat is called Heron.", "My cat sleeps all day.")
+
+    every = hits_of(house, "the boat is called heron")
+    near = hits_of(house, "the boat is called heron", min_score=0.5)
+
+    assert len(every) == 2
+    assert [hit["explain"]["dense_score"] >= 0.5 for hit in near] == [True]
+    assert hits_of(house, "something else entirely", min_score=1.0) == []
+
+
+def test_neighbouring_turns_come_with_a_hit(house: Any) -> None:
+    fill(house, "Shall we meet?", "The boat is called Heron.", "See you on Friday.", "Bye.")
+
+    [hit] = hits_of(house, "boat Heron", limit=1, neighbours=1)
+
+    assert [one["content"] for one in hit["around"]] == [
+        "Shall we meet?",
+        "The boat is called Heron.",
+        "See you on Friday.",
+    ]
+    assert hits_of(house, "boat Heron", limit=1)[0]["around"] == []
+
+
+def test_a_hit_contained_in_a_better_one_is_dropped(house: Any) -> None:
+    told(house, MARA, "c1", "I like green tea and I live in Lisbon.", speaker="Mara")
+    told(house, MARA, "c2", "I like green tea.", speaker="Mara")
+
+    texts = found(house, "green tea and Lisbon")
+
+    assert len(texts) == 1
+    assert "Lisbon" in texts[0]
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"rerank": True}, "rerank"),
+        ({"weights": {"dense": 0, "lexical": 0}}, "weights"),
+        ({"weights": {"colour": 1}}, "weights.colour"),
+        ({"weights": {"dense": -1}}, "weights.dense"),
+        ({"min_score": 2}, "min_score"),
+        ({"neighbours": 6}, "neighbours"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused_by_name(
+    house: Any, more: dict[str, Any], field: str
+) -> None:
+    house.client.post(f"{MARA}/messages", json=say("I like tea.")).raise_for_status()
+
+    reply = house.client.post(f"{MARA}/search", json={"query": "tea", **more})
+
+    assert (reply.status_code, reply.json()["error"]["field"]) == (422, field)

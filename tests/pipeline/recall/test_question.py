@@ -6,6 +6,7 @@ from pipeline.entries import CURRENT, Status
 from pipeline.errors import InputError
 from pipeline.recall.filters import parse_filter
 from pipeline.recall.question import Question, check_question
+from pipeline.recall.rank import Weights
 
 NOON = datetime(2025, 5, 8, 12, tzinfo=UTC)
 
@@ -31,3 +32,11 @@ def test_a_filter_reaches_no_status_that_the_question_does_not_name() -> None:
     assert refused.value.field == "filter.status"
     check_question(Question(text="tea", where=where, statuses=tuple(Status)))
     check_question(Question(text="tea"))
+
+
+def test_a_search_with_neither_list_is_refused() -> None:
+    with pytest.raises(InputError) as refused:
+        check_question(Question(text="tea", weights=Weights(dense=0.0, lexical=0.0)))
+
+    assert refused.value.field == "weights"
+    check_question(Question(text="tea", weights=Weights(dense=0.0)))
