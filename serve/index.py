@@ -114,7 +114,7 @@ class IndexKeeper:
         if self.index.count() and not old:
             return
         if owed := self._outbox.owe_all():
-            why = "holds points of an older version" if old else "is empty"
+            why = "holds points of an earlier version" if old else "is empty"
             log.warning("the index %s: it takes %d entries from the record store", why, owed)
 
     def follow(self) -> bool:
