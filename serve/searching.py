@@ -111,7 +111,7 @@ class Searching:
         )
         hits = await self._proposed(asked)
         if reranker is not None and hits:
-            hits = await _reranked(reranker, asked, hits)
+            hits = await _reranked(reranker, asked, hits, most=self._recall.reranked)
         if question.neighbours and hits:
             hits = await asyncio.to_thread(self._with_neighbours, hits, question.neighbours)
         return hits
@@ -260,15 +260,25 @@ def _is_too_far(asked: _Asked, hit: Hit) -> bool:
     return near is None or near < asked.min_score
 
 
-async def _reranked(reranker: AsyncReranker, asked: _Asked, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits by the reranker's judgement, at most the limit of the question."""
-    texts = [index_text_of(hit.entry) for hit in hits]
+async def _reranked(
+    reranker: AsyncReranker, asked: _Asked, hits: Sequence[Hit], *, most: int
+) -> list[Hit]:
+    """The hits by the reranker's judgement, at most the limit of the question.
+
+    Those beyond ``most`` follow unjudged, unless there is a floor to hold against a judgement.
+    """
+    texts = [index_text_of(hit.entry) for hit in hits[:most]]
     judged = await reranker.scores(asked.question.text, texts, owner=asked.tenant)
     anew = [
         replace(hit, score=replace(hit.score, total=value, rerank=value))
-        for hit, value in zip(hits, judged, strict=True)
+        for hit, value in zip(hits[:most], judged, strict=True)
     ]
-    return _selected(asked, sorted(anew, key=_place))[: asked.question.limit]
+    least = min(judged)
+    rest = [
+        replace(hit, score=replace(hit.score, total=min(least, hit.score.total)))
+        for hit in (hits[most:] if asked.min_score is None else ())
+    ]
+    return _selected(asked, [*sorted(anew, key=_place), *rest])[: asked.question.limit]
 
 
 def _place(hit: Hit) -> tuple[float, EntryId]:

@@ -53,6 +53,17 @@ def test_the_floor_is_held_against_the_judgement_and_the_limit_holds(reranking: 
     assert ask(reranking, "zebra", min_score=0.1) == []
 
 
+def test_no_more_than_the_best_hits_are_judged_and_the_others_follow(reranking: Any) -> None:
+    searching = reranking.memory.searching
+    searching._recall = searching._recall.model_copy(update={"reranked": 1})
+
+    hits = ask(reranking, "heron by the lake")
+
+    assert [hit["explain"]["rerank"] is None for hit in hits] == [False, *[True] * (len(hits) - 1)]
+    assert all(hit["score"] <= hits[0]["score"] for hit in hits)
+    assert len(ask(reranking, "heron by the lake", min_score=0.1)) == 1
+
+
 def test_the_deployment_judges_each_text_in_its_place(tmp_path: Path) -> None:
     deployed = Reranker(model="fake", models_dir=tmp_path, threads=1)
 
