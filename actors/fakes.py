@@ -274,6 +274,23 @@ class FakeAttention:
         return [_overlaps([set(fake_tokens(t.casefold())) for t in turns]) for turns in windows]
 
 
+class FakeReranker:
+    """The share of the question's words that a text has."""
+
+    def __init__(self, *, calls: FakeCalls | None = None) -> None:
+        self._calls = calls or FakeCalls()
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """One judgement in 0..1 per (question, text)."""
+        with self._calls.running():
+            return [_share(question, text) for question, text in pairs]
+
+
+def _share(question: str, text: str) -> float:
+    asked, found = (set(fake_tokens(one.casefold())) for one in (question, text))
+    return len(asked & found) / max(1, len(asked))
+
+
 def _overlaps(bags: list[set[str]]) -> Vectors:
     pairs = itertools.pairwise(bags)
     values = np.array([len(a & b) / max(1, len(a | b)) for a, b in pairs], dtype=np.float32)

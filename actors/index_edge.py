@@ -10,9 +10,11 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import assert_never
 
 import qdrant_edge as qdrant
 
+from actors.index_filters import BOUNDS, Among, Between, Condition, Conditions, Is
 from actors.index_paths import folders_set_aside, remains
 from actors.index_shape import (
     DENSE,
@@ -22,12 +24,12 @@ from actors.index_shape import (
     RETURNED_FIELDS,
     TENANT_FIELD,
     Ask,
-    Conditions,
     answers,
     check_vectors,
     check_width,
     corpus_conditions,
     hit,
+    old_conditions,
     payload,
     query_conditions,
     scope_conditions,
@@ -123,6 +125,13 @@ class EdgeIndex:
         request = qdrant.CountRequest(exact=True, filter=within)
         with self._translated():
             return self._shard.count(request)
+
+    def count_old(self) -> int:
+        """Points that lack what queries may ask for now."""
+        with self._translated():
+            return self._shard.count(
+                qdrant.CountRequest(exact=True, filter=_filter(old_conditions()))
+            )
 
     def points(self, ids: Sequence[str]) -> dict[str, StoredPoint]:
         """Those of the ids that the index holds, as they lie there."""
@@ -319,7 +328,7 @@ def _request(ask: Ask) -> qdrant.QueryRequest:
     else:
         lexical = ask.query.lexical
         wanted = qdrant.SparseVector(indices=list(lexical.indices), values=list(lexical.values))
-    corpus = qdrant.IdfParams(corpus=_filter(corpus_conditions(ask.query.scope)))
+    corpus = qdrant.IdfParams(corpus=_filter(corpus_conditions(ask.query)))
     idf = corpus if ask.side == LEXICAL else None
     return qdrant.QueryRequest(
         query=qdrant.Query.Nearest(wanted, using=ask.side),
@@ -331,12 +340,25 @@ def _request(ask: Ask) -> qdrant.QueryRequest:
 
 
 def _filter(conditions: Conditions) -> qdrant.Filter:
-    equal = [
-        qdrant.FieldCondition(key, match=qdrant.MatchValue(value))
-        for key, value in conditions.equal
-    ]
-    among = [
-        qdrant.FieldCondition(key, match=qdrant.MatchAny(list(values)))
-        for key, values in conditions.among
-    ]
-    return qdrant.Filter(must=[*equal, *among])
+    """An empty list asks for nothing, where a missing one asks for no more."""
+    return qdrant.Filter(
+        must=[_condition(one) for one in conditions.every] or None,
+        should=[_condition(one) for one in conditions.some] or None,
+        must_not=[_condition(one) for one in conditions.none] or None,
+    )
+
+
+def _condition(condition: Condition) -> qdrant.FieldCondition | qdrant.Filter:
+    match condition:
+        case Conditions():
+            return _filter(condition)
+        case Is(field=field, value=value):
+            return qdrant.FieldCondition(field, match=qdrant.MatchValue(value))
+        case Among(field=field, values=values):
+            return qdrant.FieldCondition(field, match=qdrant.MatchAny(list(values)))
+        case Between(field=field):
+            bounds = {name: getattr(condition, name) for name in BOUNDS}
+            written = {name: at.isoformat() for name, at in bounds.items() if at is not None}
+            return qdrant.FieldCondition(field, range=qdrant.RangeDateTime(**written))
+        case _:
+            assert_never(condition)

@@ -6,6 +6,7 @@ only. Search is exact unless told otherwise, for a scope is the memory of one su
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import assert_never
 
 import grpc  # type: ignore[import-untyped]  # ships no types
 import httpx
@@ -13,20 +14,23 @@ from qdrant_client import QdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
+from actors.index_filters import BOUNDS, Among, Between, Condition, Conditions, Is
 from actors.index_shape import (
     DENSE,
     INTEGER_FIELDS,
     KEYWORD_FIELDS,
     LEXICAL,
+    MORE_KEYWORD_FIELDS,
     RETURNED_FIELDS,
     TENANT_FIELD,
+    TIME_FIELDS,
     Ask,
-    Conditions,
     answers,
     check_vectors,
     check_width,
     corpus_conditions,
     hit,
+    old_conditions,
     payload,
     query_conditions,
     scope_conditions,
@@ -97,6 +101,13 @@ class ServerIndex:
         within = None if scope is None else _filter(scope_conditions(scope))
         with self._translated():
             return self._client.count(self._collection, count_filter=within, exact=True).count
+
+    def count_old(self) -> int:
+        """Points that lack what queries may ask for now."""
+        with self._translated():
+            return self._client.count(
+                self._collection, count_filter=_filter(old_conditions()), exact=True
+            ).count
 
     def points(self, ids: Sequence[str]) -> dict[str, StoredPoint]:
         """Those of the ids that the index holds, as they lie there."""
@@ -202,8 +213,9 @@ def _field_indexes() -> dict[str, models.PayloadSchemaType | models.KeywordIndex
     tenant = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
     return {
         TENANT_FIELD: tenant,
-        **dict.fromkeys(KEYWORD_FIELDS, schema.KEYWORD),
+        **dict.fromkeys((*KEYWORD_FIELDS, *MORE_KEYWORD_FIELDS), schema.KEYWORD),
         **dict.fromkeys(INTEGER_FIELDS, schema.INTEGER),
+        **dict.fromkeys(TIME_FIELDS, schema.DATETIME),
     }
 
 
@@ -222,7 +234,7 @@ def _stored(point: IndexPoint, token: str | None) -> models.PointStruct:
 
 
 def _request(ask: Ask, *, exact: bool | None) -> models.QueryRequest:
-    corpus = _filter(corpus_conditions(ask.query.scope))
+    corpus = _filter(corpus_conditions(ask.query))
     idf = models.IdfCorpusParams(corpus=corpus) if ask.side == LEXICAL else None
     return models.QueryRequest(
         query=_nearest(ask),
@@ -242,12 +254,23 @@ def _nearest(ask: Ask) -> list[float] | models.SparseVector:
 
 
 def _filter(conditions: Conditions) -> models.Filter:
-    equal = [
-        models.FieldCondition(key=key, match=models.MatchValue(value=value))
-        for key, value in conditions.equal
-    ]
-    among = [
-        models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
-        for key, values in conditions.among
-    ]
-    return models.Filter(must=[*equal, *among])
+    return models.Filter(
+        must=[_condition(one) for one in conditions.every] or None,
+        should=[_condition(one) for one in conditions.some] or None,
+        must_not=[_condition(one) for one in conditions.none] or None,
+    )
+
+
+def _condition(condition: Condition) -> models.FieldCondition | models.Filter:
+    match condition:
+        case Conditions():
+            return _filter(condition)
+        case Is(field=field, value=value):
+            return models.FieldCondition(key=field, match=models.MatchValue(value=value))
+        case Among(field=field, values=values):
+            return models.FieldCondition(key=field, match=models.MatchAny(any=list(values)))
+        case Between(field=field):
+            bounds = {name: getattr(condition, name) for name in BOUNDS}
+            return models.FieldCondition(key=field, range=models.DatetimeRange(**bounds))
+        case _:
+            assert_never(condition)

@@ -6,10 +6,20 @@ crosses it, so that both give the same hits in the same order.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Literal
 
 import numpy as np
 
+from actors.index_filters import (
+    LABELS_FIELD,
+    Among,
+    Between,
+    Condition,
+    Conditions,
+    Is,
+    where_conditions,
+)
 from pipeline.entries import Kind, Status
 from pipeline.errors import ConfigError, InputError
 from pipeline.ids import EntryId
@@ -21,21 +31,21 @@ DENSE: Literal["dense"] = "dense"
 LEXICAL: Literal["lexical"] = "lexical"
 TENANT_FIELD = "tenant"
 KEYWORD_FIELDS = ("collection", "status", "kind")
-INTEGER_FIELDS = ("current",)
+INTEGER_FIELDS = ("current", "shape")
+MORE_KEYWORD_FIELDS = ("speaker", "conversation", "language", LABELS_FIELD)
+TIME_FIELDS = ("said_at", "written_at", "valid_from", "valid_to", "held_from", "held_to")
+"""More fields that are asked for, indexed where an engine may refuse to filter without."""
+SHAPE = 2
+"""Raised when what a point carries changes: points of an older shape are written anew."""
 RETURNED_FIELDS = ["entry", "version"]
 SCORE_DIGITS = 6
 _SLACK = 8
 
-Payload = dict[str, str | int]
+_CURRENT = Is(field="current", value=1)
+_OPEN_END = datetime.max.replace(tzinfo=UTC)
+
+Payload = dict[str, str | int | list[str]]
 Side = Literal["dense", "lexical"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conditions:
-    """What a point must equal, and what it must be one of."""
-
-    equal: tuple[tuple[str, str | int], ...]
-    among: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +63,15 @@ Fetch = Callable[[Sequence[Ask]], list[list[IndexHit]]]
 
 def payload(point: IndexPoint) -> Payload:
     """Keywords, 0/1 for truth (the embedded engine cannot match booleans), RFC 3339 times."""
-    until = {} if point.valid_to is None else {"valid_to": point.valid_to.isoformat()}
+    held = point.period
+    times = {
+        "said_at": point.said_at,
+        "written_at": point.written_at,
+        "valid_from": point.valid_from,
+        "valid_to": point.valid_to,
+        "held_from": held.start if held else None,
+        "held_to": (held.end or _OPEN_END) if held else None,
+    }
     return {
         "tenant": point.scope.tenant,
         "collection": point.scope.collection,
@@ -63,15 +81,21 @@ def payload(point: IndexPoint) -> Payload:
         "status": point.status.value,
         "kind": point.kind.value,
         "speaker": point.speaker,
-        "said_at": point.said_at.isoformat(),
-        "valid_from": point.valid_from.isoformat(),
-        **until,
+        "language": point.language,
+        "conversation": list(point.conversations),
+        LABELS_FIELD: list(point.labels),
+        "shape": SHAPE,
+        **{name: moment.isoformat() for name, moment in times.items() if moment is not None},
     }
 
 
 def scope_conditions(scope: Scope) -> Conditions:
     """All points of one scope."""
-    return Conditions(equal=(("tenant", scope.tenant), ("collection", scope.collection)))
+    return Conditions(every=_walls(scope.tenant, (scope.collection,)))
+
+
+def _walls(tenant: TenantId, collections: tuple[str, ...]) -> tuple[Condition, ...]:
+    return (Is(field="tenant", value=tenant), Among(field="collection", values=collections))
 
 
 def whose_conditions(whose: Scope | TenantId) -> Conditions:
@@ -80,20 +104,33 @@ def whose_conditions(whose: Scope | TenantId) -> Conditions:
 
 
 def _of_tenant(tenant: TenantId) -> Conditions:
-    return Conditions(equal=(("tenant", tenant),))
+    return Conditions(every=(Is(field="tenant", value=tenant),))
 
 
-def corpus_conditions(scope: Scope) -> Conditions:
-    """The newest versions of one scope: the corpus that IDF is counted over."""
-    return Conditions(equal=(*scope_conditions(scope).equal, ("current", 1)))
+def old_conditions() -> Conditions:
+    """Points that were written in an older shape."""
+    return Conditions(none=(Is(field="shape", value=SHAPE),))
+
+
+def corpus_conditions(query: IndexQuery) -> Conditions:
+    """The newest versions of what is asked: the corpus that IDF is counted over."""
+    return Conditions(every=(*_walls(query.tenant, query.collections), _CURRENT))
 
 
 def query_conditions(query: IndexQuery) -> Conditions:
-    """The walls of a query: scope and newest version always, then statuses and kinds."""
-    among = [("status", _values(query.statuses))]
+    """The walls of a query, which versions it means, then kinds and its filter."""
+    asked = [*_walls(query.tenant, query.collections), *_versions(query)]
     if query.kinds:
-        among.append(("kind", _values(query.kinds)))
-    return Conditions(equal=corpus_conditions(query.scope).equal, among=tuple(among))
+        asked.append(Among(field="kind", values=_values(query.kinds)))
+    if query.where is not None and (said := where_conditions(query.where)) is not None:
+        asked.append(said)
+    return Conditions(every=tuple(asked))
+
+
+def _versions(query: IndexQuery) -> tuple[Condition, ...]:
+    if query.as_of is None:
+        return (_CURRENT, Among(field="status", values=_values(query.statuses)))
+    return (Between(field="held_from", lte=query.as_of), Between(field="held_to", gt=query.as_of))
 
 
 def hit(found: dict[str, object] | None, score: float) -> IndexHit:
@@ -143,7 +180,7 @@ def answers(queries: Sequence[IndexQuery], fetch: Fetch) -> list[IndexHits]:
 
 
 def _sides(query: IndexQuery) -> tuple[Side, ...]:
-    if query.limit <= 0 or not query.statuses:
+    if query.limit <= 0 or not query.statuses or not query.collections:
         return ()
     return (DENSE, LEXICAL) if query.lexical.indices else (DENSE,)
 

@@ -222,11 +222,26 @@ class ForgettingSettings(Section):
         )
 
 
+Weight = Annotated[float, Field(ge=0.0, le=100.0)]
+
+
 class RecallSettings(Section):
-    """Search and context; ``rrf_k`` is measured (docs/decisions/0003-index-text.md)."""
+    """Search and context; ``rrf_k`` is measured (docs/decisions/0003-index-text.md).
+
+    The weights are those of a search that names none: of the dense and the lexical list in the
+    fusion, and of strength and newness beside the match, whose weight is 1. ``min_score`` is the
+    relevance below which a hit is left out. A reranker reads the best ``reranked`` hits.
+    """
 
     prefetch: PositiveInt = 100
     rrf_k: PositiveInt = 20
+    dense_weight: Weight = 1.0
+    lexical_weight: Weight = 1.0
+    strength_weight: Weight = 0.0
+    recency_weight: Weight = 0.0
+    recency_half_life_days: PositiveFloat = 30.0
+    min_score: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
+    reranked: PositiveInt = 30
     context_tokens: PositiveInt = 2000
     working_memory_tokens: PositiveInt = 8000
 

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from pipeline.chat import Spent
 from pipeline.entries import Entry, Kind, Statement, Status
 from pipeline.ids import EntryId, MessageId, SegmentId
-from pipeline.messages import Json, Message, Scope, Segment
+from pipeline.messages import Json, Message, Scope, Segment, TenantId
+from pipeline.recall.filters import Filter, Origin
+from pipeline.recall.periods import Period
 from pipeline.scratchpad import DEFAULT_SLOTS, slot_of_kind
 
 
@@ -162,7 +164,10 @@ class SparseVector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexPoint:
-    """One entry version in the index; ``current`` marks the entry's newest version."""
+    """One entry version in the index; ``current`` marks the entry's newest version.
+
+    ``period`` is when it held, None where it never did; ``labels`` are words for its metadata.
+    """
 
     id: str
     scope: Scope
@@ -177,6 +182,11 @@ class IndexPoint:
     valid_to: datetime | None
     dense: NDArray[np.float32]
     lexical: SparseVector
+    written_at: datetime | None = None
+    language: str = ""
+    conversations: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    period: Period | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,14 +220,21 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexQuery:
-    """What to look for in one scope: newest versions in ``statuses``, of ``kinds`` if given."""
+    """What to look for in collections of one tenant: newest versions in ``statuses``.
 
-    scope: Scope
+    With ``as_of`` it is the versions that held at that instant, whatever became of them.
+    ``where`` narrows it; an index may let through what only the record store can judge.
+    """
+
+    tenant: TenantId
+    collections: tuple[str, ...]
     dense: NDArray[np.float32]
     lexical: SparseVector
     limit: int
     statuses: tuple[Status, ...]
     kinds: tuple[Kind, ...] = ()
+    where: Filter | None = None
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,3 +267,4 @@ class OutboxItem:
     entry: EntryId
     versions: tuple[tuple[Entry, NDArray[np.float32]], ...]
     removed: tuple[str, ...] = ()
+    sources: Mapping[MessageId, Origin] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from ray.serve import Application, Deployment
 from ray.serve.config import BackpressureConfig
 
 from serve.chat import Chat, ChatRoom
-from serve.deployments import Compressor, Embedder, Segmenter
+from serve.deployments import Compressor, Embedder, Reranker, Segmenter
 from serve.replicas import IngestWorkers, Ingress, ingress_room
 from serve.settings import AppSettings, DeploymentName, DeploymentSettings
 
@@ -40,6 +40,9 @@ def build(args: AppSettings) -> Application:
         max_similarity=args.max_similarity,
         **load,
     )
+    reranker = None
+    if models.reranker is not None:
+        reranker = _deployment(args, Reranker).bind(model=models.reranker, **load)
     chat = _chat(args)
     workers = _deployment(args, IngestWorkers).bind(
         settings=args, embedder=embedder, compressor=compressor, segmenter=segmenter, chat=chat
@@ -47,7 +50,7 @@ def build(args: AppSettings) -> Application:
     # The ingress counts what is at work by itself: Serve counts requests still being sent as well.
     idle = ingress_room(args).waiting + args.limits.arriving_bodies
     return _deployment(args, ray_serve.ingress()(Ingress), idle=idle).bind(
-        settings=args, embedder=embedder, workers=workers, chat=chat
+        settings=args, embedder=embedder, workers=workers, chat=chat, reranker=reranker
     )
 
 

@@ -10,37 +10,31 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Self, cast
+from typing import Self, TypedDict, Unpack, cast
 from urllib.parse import quote
 
 import httpx
 from pydantic import JsonValue
 
-from pipeline.errors import (
-    AccessError,
-    Conflict,
-    InputError,
-    LimitError,
-    ModelError,
-    NotFound,
-    SlowwaveError,
-    StoreError,
-    TooLarge,
-)
+from pipeline.errors import InputError, StoreError
 from pipeline.names import path_name
 from serve import replies
+from serve.client_errors import may_pass, refused, seconds
 
 _WAIT_TIMEOUT_S = 330.0
 _MAX_PAUSE_S = 10.0
-_BY_STATUS: Mapping[int, type[SlowwaveError]] = {
-    404: NotFound,
-    409: Conflict,
-    413: TooLarge,
-    502: ModelError,
-    503: StoreError,
-    504: StoreError,
-}
 _BROKEN = (httpx.ConnectError, httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
+
+
+class SearchOptions(TypedDict, total=False):
+    """What else a search may say, as the user guide has it."""
+
+    filter: Mapping[str, JsonValue] | None
+    as_of: str | None
+    weights: Mapping[str, float]
+    min_score: float | None
+    neighbours: int
+    rerank: bool | None
 
 
 class Client:
@@ -186,23 +180,30 @@ class Client:
 
     def search(
         self,
-        collection: str,
+        collection: str | Sequence[str],
         query: str,
         *,
         limit: int = 10,
         statuses: Sequence[str] = (),
         kinds: Sequence[str] = (),
         explain: bool = False,
+        **more: Unpack[SearchOptions],
     ) -> list[replies.Hit]:
-        """Found entries, best first."""
+        """Found entries, best first, of one collection or of several."""
         body: dict[str, JsonValue] = {
             "query": query,
             "limit": limit,
             "statuses": list(statuses),
             "kinds": list(kinds),
             "explain": explain,
+            **cast(Mapping[str, JsonValue], more),
         }
-        reply = self.call("POST", _path(collection, "search"), body=body, repeatable=True)
+        path = "/v1/search"
+        if isinstance(collection, str):
+            path = _path(collection, "search")
+        else:
+            body["collections"] = list(collection)
+        reply = self.call("POST", path, body=body, repeatable=True)
         return cast(list[replies.Hit], reply["hits"])
 
     def context(
@@ -320,13 +321,13 @@ class Client:
                 raise StoreError(f"the service at {self._url}: {exc}") from exc
             if response.is_success:
                 return _document(response)
-            if is_last or not _may_pass(response):
+            if is_last or not may_pass(response):
                 raise refused(response)
             self._pause(attempt, response.headers.get("Retry-After"))
         raise AssertionError("attempts is at least 1")
 
     def _pause(self, attempt: int, retry_after: str | None) -> None:
-        asked = _seconds(retry_after)
+        asked = seconds(retry_after)
         grown = self._pause_s * 2**attempt * random.uniform(0.5, 1.5)
         time.sleep(min(_MAX_PAUSE_S, grown if asked is None else asked))
 
@@ -356,43 +357,3 @@ def _document(response: httpx.Response) -> dict[str, object]:
     if not isinstance(document, dict):
         raise StoreError(f"{response.url}: expected an object, got {type(document).__name__}")
     return document
-
-
-def _may_pass(response: httpx.Response) -> bool:
-    """Whether the same request may succeed a little later.
-
-    A 5xx without our error in it is the proxy's: no replica is up at this moment.
-    """
-    is_proxys = response.status_code >= 500 and not _error_fields(response)
-    return response.status_code in (429, 503) or is_proxys
-
-
-def refused(response: httpx.Response) -> SlowwaveError:
-    """The service's error as the class of its status."""
-    fields = _error_fields(response)
-    message = str(fields.get("message") or f"HTTP {response.status_code} from {response.url}")
-    field = cast(str | None, fields.get("field"))
-    status = response.status_code
-    if status in (401, 403):
-        return AccessError(message, status=status, field=field)
-    if status == 429:
-        wait_s = _seconds(response.headers.get("Retry-After"))
-        return LimitError(message, retry_after_s=wait_s or 1.0, field=field)
-    default = InputError if status < 500 else SlowwaveError
-    return _BY_STATUS.get(status, default)(message, field=field)
-
-
-def _error_fields(response: httpx.Response) -> dict[str, object]:
-    try:
-        document = response.json()
-    except ValueError:
-        return {}
-    fields = document.get("error") if isinstance(document, dict) else None
-    return fields if isinstance(fields, dict) else {}
-
-
-def _seconds(header: str | None) -> float | None:
-    try:
-        return float(header) if header else None
-    except ValueError:
-        return None

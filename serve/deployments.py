@@ -7,6 +7,7 @@ ingest workers make: what waits in front of it in Serve's own queue has no prior
 import asyncio
 import itertools
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -18,7 +19,7 @@ from pipeline.awake.segment import Rule
 from pipeline.ports import Purpose, Vectors
 from serve.batching import MOST_TEXTS, Batcher
 from serve.handles import Handle, ServeModels
-from serve.loading import load_attention, load_compressor, load_embedder
+from serve.loading import load_attention, load_compressor, load_embedder, load_reranker
 from serve.segmenting import Segmenting, needs_attention
 
 COMPRESSED_TEXTS = 2 * MOST_TEXTS
@@ -58,6 +59,34 @@ class Embedder:
     async def width(self) -> int:
         """The width of its vectors."""
         return self._embedder.dim
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A question and a text, as long as both."""
+
+    question: str
+    text: str
+
+    def __len__(self) -> int:
+        return len(self.question) + len(self.text)
+
+
+class Reranker:
+    """Hits to judgements of how well each answers. Loads its model once, in the replica."""
+
+    def __init__(self, *, model: str, models_dir: Path, threads: int) -> None:
+        self._reranker = load_reranker(model, models_dir=models_dir, threads=threads)
+        self._batcher: Batcher[_Pair, float] = Batcher(self._run)
+
+    def _run(self, group: Hashable, pairs: Sequence[_Pair]) -> Sequence[float]:
+        return self._reranker.scores([(pair.question, pair.text) for pair in pairs])
+
+    async def scores(self, query: str, texts: Sequence[str], *, owner: str = "") -> list[float]:
+        """One judgement in 0..1 per text. Raises LimitError."""
+        pairs = [_Pair(query, text) for text in texts]
+        owners = [owner] * len(pairs)
+        return await self._batcher.ask(pairs, group="pairs", owners=owners, is_urgent=True)
 
 
 class Compressor:

@@ -121,6 +121,19 @@ class ServeModels:
         return width
 
 
+class ServeReranker:
+    """The reranker behind its deployment."""
+
+    def __init__(self, reranker: Handle) -> None:
+        self._reranker = reranker
+
+    async def scores(self, query: str, texts: Sequence[str], *, owner: str) -> list[float]:
+        found: list[float] = await answer(
+            self._reranker.scores.remote(query, list(texts), owner=owner)
+        )
+        return found
+
+
 async def answer(response: Awaitable[Any]) -> Any:
     """What a deployment answered, its errors as ours.
 

@@ -109,11 +109,13 @@ class IndexKeeper:
         self._owe_a_new_one()
 
     def _owe_a_new_one(self) -> None:
-        """An index that holds nothing has all of the record store before it."""
-        if self.index.count():
+        """An index that holds nothing, or points of an older version, takes everything again."""
+        old = self.index.count_old()
+        if self.index.count() and not old:
             return
         if owed := self._outbox.owe_all():
-            log.warning("the index is empty: it takes %d entries from the record store", owed)
+            why = "holds points of an earlier version" if old else "is empty"
+            log.warning("the index %s: it takes %d entries from the record store", why, owed)
 
     def follow(self) -> bool:
         """Takes some of what is pending; whether there may be more."""

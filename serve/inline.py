@@ -4,9 +4,20 @@ import asyncio
 from collections.abc import Sequence
 
 from pipeline.awake.segment import TYPICAL_SHIFT, Rule
-from pipeline.ports import AttentionModel, Compressor, Embedder, Purpose, Vectors
+from pipeline.ports import AttentionModel, Compressor, Embedder, Purpose, Reranker, Vectors
 from pipeline.state import Compressed
 from serve.segmenting import Segmenting
+
+
+class InlineReranker:
+    """Implements serve.models.AsyncReranker."""
+
+    def __init__(self, reranker: Reranker) -> None:
+        self._reranker = reranker
+
+    async def scores(self, query: str, texts: Sequence[str], *, owner: str) -> list[float]:
+        pairs = [(query, text) for text in texts]
+        return await asyncio.to_thread(self._reranker.scores, pairs)
 
 
 class InlineModels:

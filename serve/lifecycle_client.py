@@ -6,7 +6,8 @@ from typing import BinaryIO, TypedDict, cast
 import httpx
 
 from pipeline.errors import StoreError
-from serve.client import Client, quoted, refused
+from serve.client import Client, quoted
+from serve.client_errors import refused
 
 _CHUNK_BYTES = 1 << 20
 _NO_TIMEOUT = httpx.Timeout(30.0, read=None, write=None)

@@ -23,6 +23,7 @@ from pipeline.ports import (
     Decider,
     Embedder,
     Extractor,
+    Reranker,
     Tokenizer,
 )
 from pipeline.settings import DecisionSettings, ExtractionSettings
@@ -49,6 +50,17 @@ def load_embedder(name: str, *, models_dir: Path, threads: int) -> Embedder:
     from actors.embedder import SentenceEmbedder
 
     return SentenceEmbedder(resolve(name, models_dir), name=name, threads=threads)
+
+
+def load_reranker(name: str, *, models_dir: Path, threads: int) -> Reranker:
+    """The cross-encoder that orders hits. Raises ConfigError."""
+    if is_fake(name):
+        from actors.fakes import FakeReranker
+
+        return FakeReranker(calls=fake_calls(name))
+    from actors.reranker import CrossEncoderReranker
+
+    return CrossEncoderReranker(resolve(name, models_dir), threads=threads)
 
 
 def load_compressor(

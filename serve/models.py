@@ -7,6 +7,18 @@ from pipeline.ports import Purpose, Vectors
 from pipeline.state import Compressed
 
 
+class AsyncReranker(Protocol):
+    """The reranker as the read side asks it."""
+
+    async def scores(self, query: str, texts: Sequence[str], *, owner: str) -> list[float]:
+        """One judgement in 0..1 per text, of how well it answers the query.
+
+        Args:
+            owner: the tenant, so that batches are fair.
+        """
+        ...
+
+
 class AsyncModels(Protocol):
     """What the ingest walk and the read side ask of models.
 

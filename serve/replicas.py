@@ -21,7 +21,7 @@ from pipeline.usage import Price
 from serve.captions import Captions
 from serve.chat import chat_model
 from serve.gate import Access
-from serve.handles import Handle, ServeModels
+from serve.handles import Handle, ServeModels, ServeReranker
 from serve.index import AsyncIndex
 from serve.index_actor import open_index
 from serve.ingest import IngestWorker
@@ -172,9 +172,11 @@ class Ingress:
         embedder: Handle,
         workers: Handle,
         chat: Handle | None = None,
+        reranker: Handle | None = None,
     ) -> None:
         self._settings = settings
         self._workers = workers
+        self._reranker = None if reranker is None else ServeReranker(reranker)
         self._chat = chat_model(settings.chat, chat)
         self._records = open_records(settings.records_url)
         self._models = ServeModels(embedder=embedder, is_urgent=True)
@@ -227,6 +229,8 @@ class Ingress:
                 for model, price in settings.prices.items()
             },
             captions=Captions(self._seeing()),
+            reranker=self._reranker,
+            half_life_days=settings.forgetting.policy(capacity=None).half_life_days,
         )
 
     def _seeing(self) -> ChatModel | None:

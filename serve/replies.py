@@ -117,11 +117,12 @@ class Entries(TypedDict):
 
 
 class Hit(TypedDict):
-    """A found entry and its score."""
+    """A found entry, its score in 0..1, and the neighbouring turns where they were asked for."""
 
     entry: Entry
     score: float
     explain: dict[str, float | None] | None
+    around: list[Message]
 
 
 class Line(TypedDict):

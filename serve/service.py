@@ -8,18 +8,18 @@ from datetime import datetime
 from actors.records import Records
 from pipeline.awake.normalise import RawMessage, normalise
 from pipeline.awake.supported import Offered
-from pipeline.entries import CURRENT, Entry, EntryChange, EntryVersion, Kind, Status
+from pipeline.entries import Entry, EntryChange, EntryVersion, Kind, Status
 from pipeline.errors import InputError
 from pipeline.ids import EntryId, MessageId
 from pipeline.messages import Message, NewMessage, Scope, Segment, TenantId
 from pipeline.ports import Clock, Tokenizer
 from pipeline.recall.context import Budget, Context, Remembered, build_context
-from pipeline.recall.lexical import sparse_query
-from pipeline.recall.rank import Ranked, fuse
+from pipeline.recall.question import Question
 from pipeline.recall.text import index_text
 from pipeline.runs import LedgerRow
 from pipeline.settings import QuotaSettings, RecallSettings
-from pipeline.state import CollectionInfo, IndexQuery, Page
+from pipeline.sleep.forgetting import HALF_LIFE_DAYS
+from pipeline.state import CollectionInfo, Page
 from pipeline.tenancy import Quotas
 from pipeline.text.languages import language
 from pipeline.usage import Price
@@ -28,23 +28,16 @@ from serve.captions import Captions
 from serve.collection_settings import EVERYTHING, CollectionConfig
 from serve.gate import Access, Gate
 from serve.index import AsyncIndex
-from serve.models import AsyncModels
+from serve.models import AsyncModels, AsyncReranker
 from serve.operations import Operations
 from serve.queries import QueryVectors
 from serve.scratchpads import Scratchpads
+from serve.searching import Hit, Searching
 
 Condition = Callable[[], bool]
 
 RECENT_MESSAGES = 200
 INSTRUCTIONS = 50
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """A found entry with its rank and what explains it."""
-
-    entry: Entry
-    ranked: Ranked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +67,21 @@ class Memory:
         offered: Offered = EVERYTHING,
         prices: Mapping[str, Price] | None = None,
         captions: Captions | None = None,
+        reranker: AsyncReranker | None = None,
+        half_life_days: Mapping[Kind, float | None] = HALF_LIFE_DAYS,
     ) -> None:
         self._records = records
         self._index = index
         self._models = models
-        self._queries = QueryVectors(models)
+        self.searching = Searching(
+            records=records,
+            index=index,
+            queries=QueryVectors(models),
+            recall=recall,
+            clock=clock,
+            reranker=reranker,
+            half_life_days=half_life_days,
+        )
         self._captions = captions or Captions()
         self._model = model
         self._tokenizer = tokenizer
@@ -300,26 +303,8 @@ class Memory:
         kinds: Sequence[Kind] = (),
     ) -> list[Hit]:
         """The best entries for a query, best first. Raises NotFound for an unknown collection."""
-        await self.collection(scope)
-        wanted = tuple(statuses) or CURRENT
-        asked = IndexQuery(
-            scope=scope,
-            dense=await self._queries.of(query, owner=scope.tenant),
-            lexical=sparse_query(query),
-            limit=max(limit, self._recall.prefetch),
-            statuses=wanted,
-            kinds=tuple(kinds),
-        )
-        (hits,) = await self._index.search([asked])
-        ranked = fuse(hits, rrf_k=self._recall.rrf_k)
-        found = await asyncio.to_thread(
-            self._records.entries.read_back,
-            scope,
-            [each.entry for each in ranked],
-            statuses=wanted,
-        )
-        kept = [Hit(entry=found[each.entry], ranked=each) for each in ranked if each.entry in found]
-        return kept[:limit]
+        question = Question(text=query, limit=limit, statuses=tuple(statuses), kinds=tuple(kinds))
+        return await self.searching.search(scope.tenant, [scope.collection], question)
 
     async def context(
         self,
@@ -336,7 +321,7 @@ class Memory:
             asked.working_memory_tokens if working_memory_tokens is None else working_memory_tokens
         )
         hits = await self.search(scope, query, limit=asked.prefetch)
-        sources = await self.sources(scope, [hit.entry for hit in hits])
+        sources = {message.id: message for hit in hits for message in hit.sources}
         recent, instructions = await asyncio.to_thread(self._standing, scope)
         built = build_context(
             ranked=[_remembered(hit.entry, sources) for hit in hits],

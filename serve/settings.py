@@ -55,13 +55,14 @@ class ModelSettings(Section):
     """Which models: a packaged name, a local folder or a hub name; None leaves a part out.
 
     ``attention`` is the encoder that topic segmentation takes attention from; None is that of the
-    embedder.
+    embedder. ``reranker`` is a cross-encoder with one output that orders the best hits of a search.
     """
 
     embedder: str = "multilingual-e5-small"
     tokenizer: str = "multilingual-e5-small"
     compressor: str | None = "SmolLM2-135M-Instruct"
     attention: str | None = None
+    reranker: str | None = None
     extractor: Annotated[str, AfterValidator(_extractor)] = EXTRACTIVE
     decider: Literal["rules-baseline", "chat"] = RULES
     threads: PositiveInt = 2
@@ -172,7 +173,14 @@ class DeploymentSettings(Section):
 
 
 DeploymentName = Literal[
-    "Ingress", "Embedder", "Compressor", "Segmenter", "Chat", "ChatRoom", "IngestWorkers"
+    "Ingress",
+    "Embedder",
+    "Compressor",
+    "Segmenter",
+    "Reranker",
+    "Chat",
+    "ChatRoom",
+    "IngestWorkers",
 ]
 
 

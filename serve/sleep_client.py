@@ -8,7 +8,8 @@ from pydantic import JsonValue
 
 from pipeline.errors import StoreError
 from serve import replies
-from serve.client import Client, quoted, refused
+from serve.client import Client, quoted
+from serve.client_errors import refused
 
 _SCHEDULE = "/v1/sleep/schedule"
 _NO_TIMEOUT = httpx.Timeout(30.0, read=None)

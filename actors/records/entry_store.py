@@ -90,18 +90,42 @@ class SqlEntryStore:
         return _scope_of(row), entry_of(row)
 
     def read_back(
-        self, scope: Scope, ids: Sequence[EntryId], *, statuses: Sequence[Status]
-    ) -> dict[EntryId, Entry]:
-        """Those of the ids that lie in the scope with one of the statuses."""
+        self,
+        tenant: TenantId,
+        collections: Sequence[str],
+        ids: Sequence[EntryId],
+        *,
+        statuses: Sequence[Status],
+    ) -> dict[EntryId, tuple[Scope, Entry]]:
+        """Those of the ids that lie in one of the collections with one of the statuses."""
         wanted = [status.value for status in statuses]
-        found: dict[EntryId, Entry] = {}
-        with reading(self._engine, scope.tenant) as connection:
+        found: dict[EntryId, tuple[Scope, Entry]] = {}
+        with reading(self._engine, tenant) as connection:
             for some in chunks(ids):
-                query = select(entries).where(
-                    in_scope(entries, scope), entries.c.id.in_(some), entries.c.status.in_(wanted)
+                mine = (entries.c.tenant == tenant, entries.c.id.in_(some))
+                for row in connection.execute(select(entries).where(*mine)):
+                    # Asked of SQLite, it would read whole collections.
+                    if row.collection in collections and row.status in wanted:
+                        found[EntryId(row.id)] = (_scope_of(row), entry_of(row))
+        return found
+
+    def versions(
+        self, tenant: TenantId, collections: Sequence[str], ids: Sequence[EntryId]
+    ) -> dict[EntryId, tuple[Scope, list[Entry]]]:
+        """Every version, oldest first, of those of the ids that lie in one of the collections."""
+        columns = entry_versions.c
+        found: dict[EntryId, tuple[Scope, list[Entry]]] = {}
+        with reading(self._engine, tenant) as connection:
+            for some in chunks(ids):
+                query = (
+                    select(entry_versions, columns.entry.label("id"))
+                    .where(columns.tenant == tenant, columns.entry.in_(some))
+                    .order_by(columns.entry, columns.version)
                 )
-                rows = connection.execute(query)
-                found.update({EntryId(row.id): entry_of(row) for row in rows})
+                for row in connection.execute(query):
+                    if row.collection in collections:
+                        of_entry = found.setdefault(EntryId(row.id), (_scope_of(row), []))
+                        of_entry[1].append(entry_of(row))
         return found
 
     def of_kind(self, scope: Scope, kind: Kind, *, limit: int) -> list[Entry]:

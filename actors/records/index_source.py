@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, Engine, select, tuple_
 
 from actors.records.engine import EVERY_TENANT, reading
-from actors.records.outbox import versions_of
+from actors.records.outbox import sources_of, versions_of
 from actors.records.sql import chunks, in_scope
 from actors.records.tables import entries, entry_vectors, entry_versions, index_ops
 from pipeline.ids import EntryId
@@ -40,12 +40,14 @@ class SqlIndexSource:
         with reading(self._engine, tenant) as connection:
             rows = connection.execute(query.order_by(*place).limit(limit)).all()
             versions = versions_of(connection, [(row.tenant, row.id) for row in rows])
+            sources = sources_of(connection, versions)
         return [
             OutboxItem(
                 ids=(),
                 scope=Scope(tenant=TenantId(row.tenant), collection=row.collection),
                 entry=EntryId(row.id),
                 versions=versions.get((row.tenant, row.id), ()),
+                sources=sources.get(row.tenant, {}),
             )
             for row in rows
         ]

@@ -117,6 +117,31 @@ class SqlMessageLog:
                 found.update({MessageId(row.id): message_of(row) for row in rows})
         return found
 
+    def around(self, scope: Scope, conversation: str, sequence: int, *, most: int) -> list[Message]:
+        """The message, at most ``most`` of its conversation before it and after it, by sequence."""
+        place = messages.c.sequence
+        mine = select(messages).where(
+            in_scope(messages, scope), messages.c.conversation == conversation
+        )
+        until = mine.where(place <= sequence).order_by(place.desc()).limit(most + 1)
+        since = mine.where(place > sequence).order_by(place).limit(most)
+        with reading(self._engine, scope.tenant) as connection:
+            before = [message_of(row) for row in connection.execute(until)]
+            return [*reversed(before), *map(message_of, connection.execute(since))]
+
+    def must_exist(self, tenant: TenantId, names: Sequence[str]) -> None:
+        """Raises NotFound for the first of the names that is no collection of the tenant."""
+        known: set[str] = set()
+        with reading(self._engine, tenant) as connection:
+            for some in chunks(names):
+                query = select(collections.c.name).where(
+                    collections.c.tenant == tenant, collections.c.name.in_(some)
+                )
+                known.update(connection.execute(query).scalars())
+        for name in names:
+            if name not in known:
+                raise NotFound(f"no collection {name!r}", field="collection")
+
     def segments(self, scope: Scope) -> list[Segment]:
         """The collection's segments with their messages, by first sequence."""
         with reading(self._engine, scope.tenant) as connection:

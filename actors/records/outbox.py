@@ -11,14 +11,18 @@ from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.failures import retrying
 from actors.records.rows import entry_of
 from actors.records.sql import chunks, in_scope
-from actors.records.tables import entries, entry_vectors, entry_versions, index_ops
+from actors.records.tables import entries, entry_vectors, entry_versions, index_ops, messages
 from pipeline.entries import Entry
-from pipeline.ids import EntryId
+from pipeline.ids import EntryId, MessageId
 from pipeline.messages import Scope, TenantId
+from pipeline.recall.filters import Origin
 from pipeline.state import OutboxItem
 
 _Key = tuple[str, str]
 """A tenant and an entry."""
+
+Sources = Mapping[str, Mapping[MessageId, Origin]]
+"""Per tenant what messages lend to entries."""
 
 _Versions = tuple[tuple[Entry, NDArray[np.float32]], ...]
 
@@ -48,7 +52,8 @@ class SqlOutbox:
             if len(rows) == limit:  # there may be younger ones of the same entries
                 changes = _changes(connection, list(changes))
             versions = versions_of(connection, list(changes))
-        return [_item(mine, versions.get(key, ())) for key, mine in changes.items()]
+            sources = sources_of(connection, versions)
+        return [_item(mine, versions.get(key, ()), sources) for key, mine in changes.items()]
 
     def done(self, items: Sequence[OutboxItem]) -> None:
         """Forgets items that the index has taken; doing it twice changes nothing."""
@@ -129,7 +134,25 @@ def _of_newest_model(rows: Sequence[Row[Any]]) -> _Versions:
     return tuple((entry_of(row), row.vector) for row in rows if row.model == model)
 
 
-def _item(changes: Sequence[Row[Any]], versions: _Versions) -> OutboxItem:
+def sources_of(connection: Connection, versions: Mapping[_Key, _Versions]) -> Sources:
+    """What the source messages of all the versions lend to them, per tenant by id."""
+    wanted = dict.fromkeys(
+        (tenant, source)
+        for (tenant, _entry), some in versions.items()
+        for entry, _vector in some
+        for source in entry.sources
+    )
+    found: dict[str, dict[MessageId, Origin]] = {}
+    columns = (messages.c.id, messages.c.conversation, messages.c.metadata)
+    for tenant, some_ids in _by_tenant(list(wanted)):
+        query = select(*columns).where(messages.c.tenant == tenant, messages.c.id.in_(some_ids))
+        mine = found.setdefault(tenant, {})
+        for row in connection.execute(query):
+            mine[MessageId(row.id)] = Origin(conversation=row.conversation, metadata=row.metadata)
+    return found
+
+
+def _item(changes: Sequence[Row[Any]], versions: _Versions, sources: Sources) -> OutboxItem:
     removed = (point for row in changes for point in row.removed or ())
     return OutboxItem(
         ids=tuple(row.id for row in changes),
@@ -137,4 +160,5 @@ def _item(changes: Sequence[Row[Any]], versions: _Versions) -> OutboxItem:
         entry=EntryId(changes[0].entry),
         versions=versions,
         removed=tuple(dict.fromkeys(removed)),
+        sources=sources.get(changes[0].tenant, {}),
     )

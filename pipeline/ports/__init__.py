@@ -17,6 +17,7 @@ from pipeline.ports.models import (
     Extractor,
     Products,
     Purpose,
+    Reranker,
     Tokenizer,
 )
 from pipeline.ports.sleep import Schedules
@@ -42,6 +43,7 @@ __all__ = [
     "Outbox",
     "Products",
     "Purpose",
+    "Reranker",
     "Schedules",
     "SleepStore",
     "TendingStore",

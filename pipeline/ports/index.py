@@ -30,12 +30,18 @@ class VectorIndex(Protocol):
     def search(self, queries: Sequence[IndexQuery]) -> list[IndexHits]:
         """Per query the best dense and lexical hits, best first, ties broken by entry id.
 
-        Scores are rounded to 6 digits. Never contains a point of another scope.
+        Scores are rounded to 6 digits. Never contains a point of another tenant or of a collection
+        that is not asked. May contain points that a query's filter refuses, never lacks one that
+        it lets through.
         """
         ...
 
     def count(self, scope: Scope | None = None) -> int:
         """Points of one scope, or of all."""
+        ...
+
+    def count_old(self) -> int:
+        """Points that lack what queries may ask for now, since an older version wrote them."""
         ...
 
     def points(self, ids: Sequence[str]) -> dict[str, StoredPoint]:

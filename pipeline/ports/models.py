@@ -95,6 +95,14 @@ class AttentionModel(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """Judges how well a text answers a question by reading both together."""
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """One judgement in 0..1 per (question, text). Raises ModelError."""
+        ...
+
+
 class ChatModel(Protocol):
     """A language model that is asked one request at a time, many in flight."""
 

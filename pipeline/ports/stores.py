@@ -68,6 +68,14 @@ class MessageLog(Protocol):
         """The messages of these ids that exist in the scope."""
         ...
 
+    def around(self, scope: Scope, conversation: str, sequence: int, *, most: int) -> list[Message]:
+        """The message, at most ``most`` of its conversation before it and after it, by sequence."""
+        ...
+
+    def must_exist(self, tenant: TenantId, names: Sequence[str]) -> None:
+        """Raises NotFound for the first of the names that is no collection of the tenant."""
+        ...
+
     def segments(self, scope: Scope) -> list[Segment]:
         """The collection's segments with their messages, by first sequence."""
         ...
@@ -182,9 +190,20 @@ class EntryStore(Protocol):
         ...
 
     def read_back(
-        self, scope: Scope, ids: Sequence[EntryId], *, statuses: Sequence[Status]
-    ) -> dict[EntryId, Entry]:
-        """Those of the ids that lie in the scope with one of the statuses."""
+        self,
+        tenant: TenantId,
+        collections: Sequence[str],
+        ids: Sequence[EntryId],
+        *,
+        statuses: Sequence[Status],
+    ) -> dict[EntryId, tuple[Scope, Entry]]:
+        """Those of the ids that lie in one of the collections with one of the statuses."""
+        ...
+
+    def versions(
+        self, tenant: TenantId, collections: Sequence[str], ids: Sequence[EntryId]
+    ) -> dict[EntryId, tuple[Scope, list[Entry]]]:
+        """Every version, oldest first, of those of the ids that lie in one of the collections."""
         ...
 
     def of_kind(self, scope: Scope, kind: Kind, *, limit: int) -> list[Entry]:

@@ -14,15 +14,20 @@ from pipeline.state import IndexHit, IndexHits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """How much each list counts."""
+    """How much each list counts, and beside the match of both an entry's strength and newness."""
 
     dense: float = 1.0
     lexical: float = 1.0
+    strength: float = 0.0
+    recency: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A hit in the fused order and why it stands there; ranks from 1, None where not listed."""
+    """A hit in the fused order and why it stands there; ranks from 1, None where not listed.
+
+    ``score`` is in 0..1: the share of what the first of every list that found anything would get.
+    """
 
     entry: EntryId
     version: int
@@ -43,8 +48,10 @@ def fuse(hits: IndexHits, *, rrf_k: int, weights: Weights | None = None) -> list
     """
     weights = weights or Weights()
     dense, lexical = _placed(hits.dense), _placed(hits.lexical)
+    listed = (weights.dense if dense else 0.0) + (weights.lexical if lexical else 0.0)
+    best = listed / (rrf_k + 1) or 1.0
     ranked = [
-        _ranked(dense.get(entry), lexical.get(entry), rrf_k=rrf_k, weights=weights)
+        _ranked(dense.get(entry), lexical.get(entry), rrf_k=rrf_k, weights=weights, best=best)
         for entry in dense.keys() | lexical.keys()
     ]
     return sorted(ranked, key=lambda one: (-one.score, one.entry))
@@ -69,6 +76,7 @@ def _ranked(
     *,
     rrf_k: int,
     weights: Weights,
+    best: float,
 ) -> Ranked:
     listed = [place for place in (dense, lexical) if place is not None]
     score = 0.0
@@ -79,7 +87,7 @@ def _ranked(
     return Ranked(
         entry=listed[0][1].entry,
         version=max(hit.version for _, hit in listed),
-        score=score,
+        score=score / best,
         dense_rank=dense[0] if dense else None,
         dense_score=dense[1].score if dense else None,
         lexical_rank=lexical[0] if lexical else None,

@@ -94,6 +94,14 @@ def parse_time(value: str | int | float, *, zone: str | None) -> tuple[datetime,
     return moment, given_name if is_said_there else offset_name(local)
 
 
+def time_of(value: str | int | float, *, field: str) -> datetime:
+    """The instant in UTC; one that names no zone is in UTC. Raises InputError with the field."""
+    try:
+        return parse_time(value, zone=None)[0]
+    except InputError as exc:
+        raise InputError(exc.message, field=field) from exc
+
+
 def _refused(value: object) -> InputError:
     is_shown = isinstance(value, str | float) or (isinstance(value, int) and abs(value) < 10**30)
     shown = ascii(value) if is_shown else f"a value of type {type(value).__name__}"

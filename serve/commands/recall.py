@@ -1,8 +1,10 @@
 """``search``, ``context`` and ``history``: what memory holds."""
 
+import json
 from typing import Annotated
 
 import typer
+from pydantic import JsonValue
 from rich.markup import escape
 
 from pipeline.errors import InputError
@@ -29,18 +31,43 @@ def search(
         list[str] | None, typer.Option(help="Only this status; current ones if not given.")
     ] = None,
     kind: Annotated[list[str] | None, typer.Option(help="Only this kind.")] = None,
+    also: Annotated[
+        list[str] | None, typer.Option(help="Search this collection of yours too.")
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option("--filter", help='JSON, as {"speaker": "Mara", "said_at": {"gte": "2025"}}.'),
+    ] = None,
+    as_of: Annotated[
+        str | None, typer.Option(help="What held at this time, in the words of that version.")
+    ] = None,
+    min_score: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Leave out what is less relevant.")
+    ] = None,
+    neighbours: Annotated[
+        int, typer.Option(min=0, max=5, help="Turns to show around what an entry came from.")
+    ] = 0,
+    rerank: Annotated[
+        bool | None, typer.Option(help="Let the reranker order the best hits, or not.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find the entries that bear on a question."""
     screen = Screen(as_json=as_json)
+    asked = [named("collection", one) for one in (collection, *(also or ()))]
     with connect() as client:
         hits = client.search(
-            named("collection", collection),
+            asked[0] if len(asked) == 1 else asked,
             named("query", query),
             limit=limit,
             statuses=status or (),
             kinds=kind or (),
             explain=as_json,
+            filter=read_filter(where),
+            as_of=as_of,
+            min_score=min_score,
+            neighbours=neighbours,
+            rerank=rerank,
         )
     if as_json:
         screen.document({"collection": collection, "query": query, "hits": hits})
@@ -94,12 +121,26 @@ def named(field: str, text: str) -> str:
     return text
 
 
+def read_filter(text: str | None) -> dict[str, JsonValue] | None:
+    """The JSON object that the text says. Raises InputError."""
+    try:
+        found = None if text is None else json.loads(text)
+    except ValueError as exc:
+        raise InputError(f"--filter: expected JSON: {exc}", field="filter") from exc
+    if found is not None and not isinstance(found, dict):
+        came = type(found).__name__
+        raise InputError(f"--filter: expected a JSON object, got {came}", field="filter")
+    return found
+
+
 def hit_lines(hit: Hit) -> str:
     """A found entry: its score and text, and below what identifies it."""
     entry = hit["entry"]
     facts = (entry["kind"], entry["status"], f"said {entry['said_at'][:10]}", entry["id"])
     below = escape(" · ".join(facts))
-    return f"[bold]{hit['score']:.3f}[/bold]  {escape(entry['text'])}\n       [dim]{below}[/dim]"
+    first = f"[bold]{hit['score']:.3f}[/bold]  {escape(entry['text'])}\n       [dim]{below}[/dim]"
+    turns = [f"       | {escape(one['speaker'] + ': ' + one['content'])}" for one in hit["around"]]
+    return "\n".join([first, *turns])
 
 
 def _version_lines(version: Version) -> str:

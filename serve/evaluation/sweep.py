@@ -24,7 +24,7 @@ from pipeline.settings import CollectionSettings
 from serve.evaluation.locomo import KS, Sample, Say
 from serve.evaluation.machine import machine
 from serve.evaluation.sweep_place import TENANT, Models, Place, place
-from serve.service import Hit
+from serve.searching import Hit
 from serve.version import VERSION
 from serve.walk import WalkSettings
 

@@ -19,6 +19,7 @@ SCOPES: Mapping[tuple[str, str], KeyScope] = {
     ("PUT", f"{_COLLECTION}/settings"): KeyScope.INGEST,
     ("PATCH", f"{_COLLECTION}/settings"): KeyScope.INGEST,
     ("POST", f"{_COLLECTION}/search"): KeyScope.READ,
+    ("POST", "/v1/search"): KeyScope.READ,
     ("POST", f"{_COLLECTION}/context"): KeyScope.READ,
     ("PATCH", "/v1/entries/{entry}"): KeyScope.INGEST,
     ("POST", "/v1/entries/{entry}/restore"): KeyScope.INGEST,

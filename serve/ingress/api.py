@@ -12,6 +12,7 @@ from serve.ingress.lifecycle import lifecycle_routes
 from serve.ingress.limits import Doorway, Room
 from serve.ingress.operations import ingest_routes, quarantine_routes, tenant_routes
 from serve.ingress.scratchpad import forgetting_routes, scratchpad_routes
+from serve.ingress.search import search_routes
 from serve.ingress.sleep import sleep_routes
 from serve.ingress.sleep_schedule import schedule_routes
 from serve.ingress.usage import usage_routes
@@ -44,6 +45,7 @@ def build_api(
     api.include_router(collection_routes(memory, caller))
     api.include_router(settings_routes(memory.settings, caller))
     api.include_router(message_routes(memory, limits, caller))
+    api.include_router(search_routes(memory, caller))
     api.include_router(recall_routes(memory, caller))
     api.include_router(entry_routes(memory, caller))
     api.include_router(scratchpad_routes(memory, memory.scratchpads, caller))

@@ -48,6 +48,13 @@ Id = Annotated[Text, Field(max_length=MOST_CHARS)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_clean_metadata)]
 
 
+FILTERS: list[JsonValue] = [
+    {"kind": {"in": ["event", "fact"]}, "said_at": {"gte": "2025-03-01", "lt": "2025-04-01"}},
+    {"or": [{"speaker": "Mara"}, {"metadata.project": "atlas"}], "not": {"language": "zh"}},
+]
+"""What a filter looks like."""
+
+
 class Body(BaseModel):
     """A request body; unknown fields are refused by name."""
 
@@ -96,14 +103,41 @@ class FlushIn(Body):
     wait: bool = False
 
 
+Weight = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+
+
+class WeightsIn(Body):
+    """How much the dense and the lexical list, strength and newness count; as set where null."""
+
+    dense: Weight | None = None
+    lexical: Weight | None = None
+    strength: Weight | None = None
+    recency: Weight | None = None
+
+
 class SearchIn(Body):
-    """A question to the entries of one collection."""
+    """A question to the entries of one collection.
+
+    ``filter`` and ``as_of`` take the forms of the user guide.
+    """
 
     query: Annotated[Text, Field(min_length=1, max_length=10_000)]
     limit: Annotated[int, Field(ge=1, le=200)] = 10
     statuses: list[Status] = Field(default_factory=list)
     kinds: list[Kind] = Field(default_factory=list)
+    filter: Annotated[Metadata | None, Field(examples=FILTERS)] = None
+    as_of: Annotated[Time, Field(examples=["2025-03-05", "2025-03-05T14:30:00+08:00"])] = None
+    weights: WeightsIn = WeightsIn()
+    min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    neighbours: Annotated[int, Field(ge=0, le=5)] = 0
+    rerank: bool | None = None
     explain: bool = False
+
+
+class SearchManyIn(SearchIn):
+    """A question to the entries of several collections of the tenant."""
+
+    collections: Annotated[list[Name], Field(min_length=1, max_length=100)]
 
 
 class ContextIn(Body):

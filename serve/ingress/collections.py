@@ -1,4 +1,4 @@
-"""Routes of one collection: messages in, entries, search and context out."""
+"""Routes of one collection: messages in, entries and context out."""
 
 import json
 from typing import Annotated
@@ -11,7 +11,6 @@ from pipeline.errors import InputError, TooLarge
 from pipeline.ids import digest
 from pipeline.messages import Scope
 from pipeline.names import path_name
-from pipeline.recall.rank import Ranked
 from pipeline.settings import LimitSettings
 from serve.ingress.access import Caller
 from serve.ingress.bodies import (
@@ -20,7 +19,6 @@ from serve.ingress.bodies import (
     FlushIn,
     MessageIn,
     MessagesIn,
-    SearchIn,
     Text,
 )
 from serve.ingress.views import (
@@ -31,10 +29,7 @@ from serve.ingress.views import (
     EndOut,
     EntriesOut,
     EntryOut,
-    ExplainOut,
     FlushOut,
-    HitOut,
-    HitsOut,
     MessageOut,
     MessagesOut,
     SegmentOut,
@@ -170,17 +165,8 @@ def collection_routes(memory: Memory, caller: Caller) -> APIRouter:
     return routes
 
 
-def _explain(ranked: Ranked) -> ExplainOut:
-    return ExplainOut(
-        dense_rank=ranked.dense_rank,
-        dense_score=ranked.dense_score,
-        lexical_rank=ranked.lexical_rank,
-        lexical_score=ranked.lexical_score,
-    )
-
-
 def recall_routes(memory: Memory, caller: Caller) -> APIRouter:
-    """Entries, search and context."""
+    """Entries and context."""
     routes = APIRouter(prefix="/v1/collections", tags=["recall"])
 
     @routes.get("/{collection}/entries")
@@ -195,23 +181,6 @@ def recall_routes(memory: Memory, caller: Caller) -> APIRouter:
         return EntriesOut(
             entries=[EntryOut.of(scope.collection, each, sources) for each in page.entries],
             cursor=page.cursor,
-        )
-
-    @routes.post("/{collection}/search")
-    async def search(body: SearchIn, scope: Annotated[Scope, Depends(caller.scope)]) -> HitsOut:
-        hits = await memory.search(
-            scope, body.query, limit=body.limit, statuses=body.statuses, kinds=body.kinds
-        )
-        sources = await memory.sources(scope, [hit.entry for hit in hits])
-        return HitsOut(
-            hits=[
-                HitOut(
-                    entry=EntryOut.of(scope.collection, hit.entry, sources),
-                    score=hit.ranked.score,
-                    explain=_explain(hit.ranked) if body.explain else None,
-                )
-                for hit in hits
-            ]
         )
 
     @routes.post("/{collection}/context")

@@ -294,8 +294,15 @@ class HistoryOut(View):
 
 
 class ExplainOut(View):
-    """How a hit came to its score; ranks are from 1."""
+    """How a hit came to its score: its parts in 0..1, its places in both lists, from 1.
 
+    ``dense_score`` is the cosine of question and entry, ``lexical_score`` a BM25 sum.
+    """
+
+    match: float
+    strength: float
+    recency: float
+    rerank: float | None
     dense_rank: int | None
     dense_score: float | None
     lexical_rank: int | None
@@ -303,11 +310,12 @@ class ExplainOut(View):
 
 
 class HitOut(View):
-    """A found entry."""
+    """A found entry, its score in 0..1, and the neighbouring turns where they were asked for."""
 
     entry: EntryOut
     score: float
     explain: ExplainOut | None
+    around: list[MessageOut]
 
 
 class HitsOut(View):

@@ -87,5 +87,6 @@ def notes(settings: "AppSettings") -> Iterator[str]:
 def packaged_names(models: "ModelSettings", chat: "ChatSettings | None" = None) -> list[str]:
     """The packaged models among those that the settings name, each once."""
     run_here = chat.vllm.model if chat is not None and chat.vllm is not None else None
-    named = (models.embedder, models.tokenizer, models.compressor, models.attention, run_here)
+    named = [models.embedder, models.tokenizer, models.compressor, models.attention]
+    named += [models.reranker, run_here]
     return sorted({name for name in named if name in PACKAGED})

@@ -34,7 +34,12 @@ for number in range(10_000):
 
 def first(index: EdgeIndex) -> list[str]:
     query = IndexQuery(
-        scope=HOME, dense=EAST, lexical=sparse_query("tea"), limit=3, statuses=CURRENT
+        tenant=HOME.tenant,
+        collections=(HOME.collection,),
+        dense=EAST,
+        lexical=sparse_query("tea"),
+        limit=3,
+        statuses=CURRENT,
     )
     return [hit.entry for hit in index.search([query])[0].lexical]
 

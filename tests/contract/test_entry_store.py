@@ -58,7 +58,7 @@ def remember(
     commit = AwakeCommit(start_step=step, statements=stored, quarantined=quarantined, model="tiny")
     assert records.awake.commit(lease, commit, now=NOON)
     records.awake.release([lease])
-    found = records.entries.read_back(scope, [one.id for one in stored], statuses=list(Status))
+    found = _read_back(records, scope, [one.id for one in stored])
     return [found[one.id] for one in stored if one.id in found]
 
 
@@ -154,7 +154,7 @@ def test_another_tenant_sees_and_changes_nothing(records: Records, scope: Scope)
             why="",
             now=NOON,
         )
-    assert records.entries.read_back(theirs, [entry.id], statuses=list(Status)) == {}
+    assert _read_back(records, theirs, [entry.id]) == {}
     records.entries.used(theirs, [entry.id], now=LATER)
     assert records.entries.entry(scope.tenant, entry.id) == (scope, entry)
 
@@ -166,11 +166,33 @@ def test_read_back_gives_only_entries_of_the_scope_with_a_wanted_status(
     [elsewhere] = remember(records, replace(scope, collection="per"), ["c"])
     revise(records, archived, EntryChange(status=Status.ARCHIVED))
 
-    found = records.entries.read_back(
-        scope, [archived.id, kept.id, elsewhere.id, EntryId("none")], statuses=[Status.ACTIVE]
-    )
+    wanted = [archived.id, kept.id, elsewhere.id, EntryId("none")]
+    found = records.entries.read_back(scope.tenant, ["ola"], wanted, statuses=[Status.ACTIVE])
+    both = records.entries.read_back(scope.tenant, ["ola", "per"], wanted, statuses=[Status.ACTIVE])
 
-    assert found == {kept.id: kept}
+    assert found == {kept.id: (scope, kept)}
+    assert {one: where.collection for one, (where, _) in both.items()} == {
+        kept.id: "ola",
+        elsewhere.id: "per",
+    }
+
+
+def test_versions_are_read_back_oldest_first_and_only_from_the_named_collections(
+    records: Records, scope: Scope
+) -> None:
+    [entry] = remember(records, scope, ["Ola meets on Monday."])
+    [elsewhere] = remember(records, replace(scope, collection="per"), ["c"])
+    after = revise(records, entry, EntryChange(text="Ola 周四开会。"), vector=NORTH)
+
+    found = records.entries.versions(scope.tenant, ["ola"], [entry.id, elsewhere.id])
+
+    assert found == {entry.id: (scope, [entry, after])}
+    assert records.entries.versions(GLOBEX, ["ola"], [entry.id]) == {}
+
+
+def _read_back(records: Records, scope: Scope, ids: Sequence[EntryId]) -> dict[EntryId, Entry]:
+    found = records.entries.read_back(scope.tenant, [scope.collection], ids, statuses=list(Status))
+    return {entry: one for entry, (_, one) in found.items()}
 
 
 def test_a_corrected_text_is_a_new_version_with_its_own_vector(

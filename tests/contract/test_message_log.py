@@ -171,6 +171,31 @@ def test_pages_go_up_by_sequence_and_the_newest_come_in_order(
     assert contents(limit=2, newest=True) == ["4", "5"]
 
 
+def test_messages_around_one_are_those_of_its_conversation(records: Records, scope: Scope) -> None:
+    texts = ["1", "二", "3", "四", "5"]
+    first, *_ = records.messages.accept(scope, [said(text) for text in texts], now=NOON)
+    records.messages.accept(scope, [said("x", conversation="other")], now=NOON)
+    records.messages.accept(scope, [said("7")], now=NOON)
+
+    def near(sequence: int, most: int) -> list[str]:
+        found = records.messages.around(scope, first.conversation, sequence, most=most)
+        return [message.content for message in found]
+
+    assert near(3, 1) == ["二", "3", "四"]
+    assert near(5, 2) == ["3", "四", "5", "7"]
+    assert near(3, 0) == ["3"]
+
+
+def test_an_unknown_collection_among_several_is_named(records: Records, scope: Scope) -> None:
+    records.messages.accept(scope, [said("hi")], now=NOON)
+
+    records.messages.must_exist(scope.tenant, [scope.collection])
+    with pytest.raises(NotFound, match="nobody"):
+        records.messages.must_exist(scope.tenant, [scope.collection, "nobody"])
+    with pytest.raises(NotFound):
+        records.messages.must_exist(TenantId("globex"), [scope.collection])
+
+
 def test_the_last_said_time_is_that_of_the_newest_accepted_message(
     records: Records, scope: Scope
 ) -> None:

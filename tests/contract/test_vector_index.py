@@ -1,19 +1,16 @@
 """The laws of VectorIndex over every adapter: Edge, the in-memory client, a server where named."""
 
-import os
-import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
-from qdrant_client import QdrantClient
+from indexing import ADAPTERS, DIM, SERVER, memory_index
 
 from actors.index_edge import EdgeIndex
-from actors.index_server import ServerIndex
 from pipeline.entries import CURRENT, Kind, Status
 from pipeline.errors import InputError, StoreError
 from pipeline.ids import EntryId, point_id
@@ -22,47 +19,12 @@ from pipeline.ports import VectorIndex
 from pipeline.recall.lexical import sparse_passage, sparse_query
 from pipeline.state import IndexHits, IndexPoint, IndexQuery, SparseVector
 
-DIM = 4
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 HOME = Scope(tenant=TenantId("acme"), collection="anna")
 NOTHING = SparseVector(indices=(), values=())
 EAST = np.array([1, 0, 0, 0], dtype=np.float32)
 NORTH = np.array([0, 1, 0, 0], dtype=np.float32)
 NORTH_EAST = np.array([0.6, 0.8, 0, 0], dtype=np.float32)
-SERVER = os.environ.get("SLOWWAVE_TEST_QDRANT")
-ADAPTERS = ["edge", "memory", *(["server"] if SERVER else [])]
-
-
-def _memory(dim: int = DIM) -> ServerIndex:
-    return ServerIndex(QdrantClient(":memory:"), collection="entries", dim=dim)
-
-
-@pytest.fixture(scope="module")
-def empty_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made once and copied, since making a folder waits for the disk many times."""
-    folder = tmp_path_factory.mktemp("empty") / "index"
-    EdgeIndex(folder, dim=DIM).close()
-    return folder
-
-
-@pytest.fixture(params=ADAPTERS)
-def index(
-    request: pytest.FixtureRequest, tmp_path: Path, empty_folder: Path
-) -> Iterator[VectorIndex]:
-    if request.param == "edge":
-        edge = EdgeIndex(shutil.copytree(empty_folder, tmp_path / "index"), dim=DIM)
-        yield edge
-        edge.close()
-    elif request.param == "memory":
-        memory = _memory()
-        yield memory
-        memory.close()
-    else:
-        client = QdrantClient(url=SERVER)
-        name = f"test-{uuid.uuid4()}"
-        yield ServerIndex(client, collection=name, dim=DIM)
-        client.delete_collection(name)
-        client.close()
 
 
 def point(
@@ -103,7 +65,8 @@ def ask(
     kinds: Sequence[Kind] = (),
 ) -> IndexQuery:
     return IndexQuery(
-        scope=scope,
+        tenant=scope.tenant,
+        collections=(scope.collection,),
         dense=dense,
         lexical=sparse_query(text),
         limit=limit,
@@ -460,7 +423,7 @@ def test_the_adapters_agree_on_random_points_also_after_changes_and_deletes(
     tmp_path: Path,
 ) -> None:
     rng = np.random.default_rng(7)
-    edge, memory = EdgeIndex(tmp_path / "index", dim=16), _memory(dim=16)
+    edge, memory = EdgeIndex(tmp_path / "index", dim=16), memory_index(dim=16)
     points, queries = _random_points(rng, 500, 16), _random_queries(rng, 20, 16)
     changed = [replace(one, status=Status.ACTIVE, current=True) for one in points[::5]]
 

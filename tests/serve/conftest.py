@@ -128,6 +128,7 @@ class House:
     clock: FixedClock
     embedder: FakeEmbedder
     edge: EdgeIndex
+    memory: Memory
 
     def work(self) -> None:
         """Ingest rounds until nothing is due."""
@@ -213,6 +214,7 @@ def _houses(
             clock=clock,
             embedder=embedder,
             edge=edge,
+            memory=memory,
         )
     edge.close()
     records.close()

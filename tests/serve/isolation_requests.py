@@ -19,10 +19,13 @@ from isolation_words import (
     AUTHORIZATIONS,
     EXTRA_HEADERS,
     EXTRA_QUERY,
+    FILTERS,
     MORE_FIELDS,
     NAMES,
+    ODD_FILTERS,
     ODD_MESSAGES,
     ODD_METADATA,
+    ODD_OPTIONS,
     RAW_BODIES,
     RAW_PARTS,
     TEXTS,
@@ -315,8 +318,24 @@ class _Asked:
         return body | ({"wait": True} if self._dice.often(0.02) else {})
 
     def search(self) -> Json:
-        """A question."""
-        return {"query": self._text() or "?", "limit": 50, "explain": self._dice.often(0.5)}
+        """A question, with or without all that narrows it."""
+        body = {"query": self._text() or "?", "limit": 50, "explain": self._dice.often(0.5)}
+        if self._dice.often(0.4):
+            odd = [] if self.is_plain else ODD_FILTERS
+            body["filter"] = self._dice.one((*FILTERS, *odd))
+        if self._dice.often(0.2):
+            body["as_of"] = (
+                "2030-01-01" if self.is_plain else self._dice.one(("2030", "", -1, True))
+            )
+        if self._dice.often(0.3):
+            body |= {"neighbours": 2, "min_score": 0.1, "weights": {"strength": 1, "recency": 1}}
+        if not self.is_plain and self._dice.often(0.2):
+            body |= self._dice.one(ODD_OPTIONS)
+        return body
+
+    def search_many(self) -> Json:
+        """A question to several collections."""
+        return {**self.search(), "collections": [self._owned("collection") for _ in range(2)]}
 
     def patch(self) -> Json:
         """A correction."""
@@ -389,6 +408,7 @@ _BODIES: Mapping[str, Callable[[_Asked], Json]] = {
     f"POST {_COLLECTION}/messages": _Asked.messages,
     f"POST {_COLLECTION}/flush": lambda _: {"wait": False},
     f"POST {_COLLECTION}/search": _Asked.search,
+    "POST /v1/search": _Asked.search_many,
     f"POST {_COLLECTION}/context": lambda asked: {"query": asked.search()["query"]},
     f"POST {_COLLECTION}/import": _Asked.imported,
     "PATCH /v1/entries/{entry}": _Asked.patch,

@@ -200,6 +200,50 @@ ODD_MESSAGES: Sequence[dict[str, Json]] = (
 )
 """Messages that are hard to keep."""
 
+FILTERS: Sequence[Json] = (
+    {"not": {"speaker": "nobody"}},
+    {"or": [{"kind": "fact"}, {"not": {"kind": "fact"}}]},
+    {"metadata.tenant": THEIRS},
+    {"conversation": {"in": [TOLD, SHARED]}},
+    {"said_at": {"gte": "1970-01-01"}, "metadata.user_id": {"in": [THEIRS, MINE]}},
+    {"not": {"metadata.rank": {"gt": 1}}},
+    None,
+)
+"""Filters that an honest caller may ask with."""
+
+ODD_FILTERS: Sequence[Json] = (
+    {},
+    {"tenant": THEIRS},
+    {"collection": TOLD},
+    {"not": {"tenant": MINE}},
+    {"or": [{"tenant": THEIRS}, {"not": {"tenant": MINE}}]},
+    {"metadata.\x00": 1},
+    {"metadata.a": "\ud83d"},
+    {"speaker": {"in": []}},
+    {"speaker": {"match": {"value": "*"}}},
+    {"must": [{"key": "tenant", "match": {"value": THEIRS}}]},
+    {"said_at": {"gte": 10**400}},
+    {"said_at": {"gte": "9999-12-31T23:59:59-14:00"}},
+    {"metadata.a": {"gt": 10**400}},
+    json.loads('{"not":' * 60 + '{"kind": "fact"}' + "}" * 60),
+    {"or": [{"speaker": "x"}] * 100},
+    [],
+    "tenant = 'globex'",
+)
+"""And those that nobody should."""
+
+ODD_OPTIONS: Sequence[dict[str, Json]] = (
+    {"neighbours": 10**9},
+    {"min_score": float("nan")},
+    {"min_score": -1},
+    {"weights": {"dense": 0, "lexical": 0}},
+    {"weights": {"dense": float("inf")}},
+    {"weights": {"tenant": 1}},
+    {"rerank": True},
+    {"rerank": "globex"},
+)
+"""Options of a search that mean nothing, or ask for what is not there."""
+
 MORE_FIELDS: Sequence[dict[str, Json]] = (
     {"tenant": THEIRS},
     {"filters": {"user_id": {"in": [THEIRS]}}},

@@ -112,6 +112,7 @@ HELD = {
     "settled_by": None,
 }
 DROPPED = {**HELD, "state": "dropped", "settled_at": "2025-05-09T12:00:00Z", "settled_by": "key"}
+SAID = {"speaker": "安娜", "content": "我住在[b]奥斯陆。"}
 ANSWERS: dict[str, list[Answer | None]] = {
     "GET /v1/ingest": [Answer(body={"tenants": [REPORT]})],
     "GET /v1/tenants": [Answer(body={"tenants": [TENANT]})],
@@ -127,7 +128,10 @@ ANSWERS: dict[str, list[Answer | None]] = {
     "GET /v1/collections": [Answer(body={"collections": [COLLECTION]})],
     "GET /v1/collections/ana": [Answer(body=COLLECTION)],
     "POST /v1/collections/ana/search": [
-        Answer(body={"hits": [{"entry": ENTRY, "score": 0.5, "explain": None}]})
+        Answer(body={"hits": [{"entry": ENTRY, "score": 0.5, "explain": None, "around": []}]})
+    ],
+    "POST /v1/search": [
+        Answer(body={"hits": [{"entry": ENTRY, "score": 0.5, "explain": None, "around": [SAID]}]})
     ],
     "POST /v1/collections/ana/context": [
         Answer(body={"text": "[1] 她住在奥斯陆。", "tokens": 9, "parts": {}, "entries": ["e1"]})
@@ -291,6 +295,30 @@ def test_an_error_in_json_is_one_document_too(
     error = json.loads(done.stdout)["error"]
     assert error["type"] == kind
     assert error["message"]
+
+
+def test_a_search_sends_everything_that_narrows_it(
+    served: Script, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--also", "per", "--filter", '{"speaker": "安娜"}', "--as-of", "2025-05-08"]
+    more = ["--min-score", "0.5", "--neighbours", "1", "--no-rerank"]
+
+    assert run(["search", "ana", "where", *words, *more]) == 0
+
+    sent = served.asked[-1].body
+    assert (sent["collections"], sent["filter"]) == (["ana", "per"], {"speaker": "安娜"})
+    assert (sent["as_of"], sent["min_score"]) == ("2025-05-08", 0.5)
+    assert (sent["neighbours"], sent["rerank"]) == (1, False)
+    assert "| 安娜: 我住在[b]奥斯陆。" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "3"])
+def test_a_filter_that_is_no_object_is_refused_here(
+    served: Script, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    assert run(["search", "ana", "where", "--filter", text]) == 1
+    assert "filter" in capsys.readouterr().err
+    assert served.asked == []
 
 
 def test_an_empty_argument_is_named(served: Script, capsys: pytest.CaptureFixture[str]) -> None:

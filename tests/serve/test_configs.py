@@ -36,6 +36,8 @@ def with_stand_ins(name: str, home: Path) -> AppSettings:
     models = args.get("models", {})
     compressor = "fake" if models.get("compressor", "") is not None else None
     faked = {"embedder": "fake", "tokenizer": "fake", "compressor": compressor, "attention": None}
+    if name == "openai.yaml":
+        faked["reranker"] = "fake"
     chat = {"model": "fake"} if args.get("chat") else None
     return parse(
         {
@@ -134,6 +136,7 @@ def test_a_config_deploys_and_every_replica_gets_what_it_was_given(
 
     expected = {"Ingress", "Embedder", "Segmenter", "IngestWorkers"}
     expected |= {"Chat"} if settings.chat else set()
+    expected |= {"Reranker"} if settings.models.reranker else set()
     expected |= {"Compressor"} if settings.models.compressor else set()
     expected |= {"ChatRoom"} if _sizes(settings, "Chat").num_replicas > 1 else set()
     assert replicas.keys() == expected

@@ -173,6 +173,32 @@ def test_an_index_that_holds_nothing_is_owed_every_entry_until_it_has_it(
     empty.close()
 
 
+class Older(EdgeIndex):
+    """An index whose points an earlier version wrote, until they are written again."""
+
+    old = 1
+
+    def count_old(self) -> int:
+        return self.old
+
+
+def test_an_index_of_an_earlier_version_takes_every_entry_again(
+    records: Records, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    edge = Older(tmp_path / "index", dim=4)
+    note(records, SCOPE, "小林每天喝茶", vector=EAST)
+    keeper = IndexKeeper(edge, records.outbox, records.index_source)
+    while keeper.follow():
+        pass
+
+    with caplog.at_level(logging.WARNING, logger="slowwave.index"):
+        IndexKeeper(edge, records.outbox, records.index_source)
+
+    assert records.outbox.lag(SCOPE) == 1
+    assert "earlier version" in caplog.text
+    edge.close()
+
+
 def test_an_index_that_holds_something_is_owed_nothing(records: Records, tmp_path: Path) -> None:
     edge = EdgeIndex(tmp_path / "index", dim=4)
     note(records, SCOPE, "Ola keeps bees", vector=EAST)

@@ -5,8 +5,11 @@ import numpy as np
 
 from pipeline.entries import Attributes, Entry, Kind, OrderKey, Status, Writer
 from pipeline.ids import EntryId, MessageId, point_id
-from pipeline.messages import Scope, TenantId
+from pipeline.messages import Message, Role, Scope, TenantId
+from pipeline.recall.filters import Origin
+from pipeline.recall.labels import value_label
 from pipeline.recall.lexical import sparse_passage
+from pipeline.recall.periods import Period
 from pipeline.recall.points import points
 from pipeline.recall.text import index_text, lexical_text_of
 from pipeline.state import OutboxItem
@@ -82,6 +85,31 @@ def test_every_version_is_a_point_and_the_newest_is_current() -> None:
     assert second.dense is NORTH
     assert second.lexical == sparse_passage(lexical_text_of(new))
     assert (second.status, second.kind, second.speaker) == (Status.ACTIVE, Kind.FACT, "Anna")
+
+
+def test_a_point_carries_the_conversations_and_the_metadata_of_its_messages() -> None:
+    told = Message(
+        id=MessageId("m1"),
+        sequence=1,
+        conversation="家",
+        role=Role.USER,
+        speaker="Anna",
+        content="…",
+        said_at=entry("e").said_at,
+        accepted_at=entry("e").said_at,
+        metadata={"project": "atlas"},
+    )
+    one = entry("e", sources=("m1", "gone"))
+    sources = {told.id: Origin.of(told)}
+
+    [point] = points(
+        OutboxItem(ids=(), scope=HOME, entry=one.id, versions=((one, EAST),), sources=sources)
+    )
+
+    assert point.conversations == ("家",)
+    assert value_label("project", "atlas") in point.labels
+    assert point.period == Period(start=one.valid_from, end=None)
+    assert (point.written_at, point.language) == (one.written_at, "en")
 
 
 def test_an_erased_entry_has_no_points() -> None:

@@ -57,7 +57,7 @@ def test_a_hit_explains_its_place() -> None:
 
     assert (first.dense_rank, first.dense_score) == (2, 0.8)
     assert (first.lexical_rank, first.lexical_score) == (1, 3.0)
-    assert first.score == pytest.approx(1 / 62 + 1 / 61)
+    assert first.score == pytest.approx((1 / 62 + 1 / 61) / (2 / 61))
     assert first.version == 2
     assert (second.dense_rank, second.lexical_rank, second.lexical_score) == (1, None, None)
 
@@ -84,3 +84,12 @@ def test_sources_follow_their_entries_each_once() -> None:
     entries = [entry("x", sources=("m2", "m1")), entry("y", sources=("m1", "m3"))]
 
     assert rank_sources(entries) == ["m2", "m1", "m3"]
+
+
+def test_the_first_of_every_list_that_found_something_scores_one() -> None:
+    both = IndexHits(dense=(hit("a", 0.9), hit("b", 0.8)), lexical=(hit("a", 3.0),))
+    one = IndexHits(dense=(hit("a", 0.9),), lexical=())
+
+    assert [ranked.score for ranked in fuse(both, rrf_k=20)] == [1.0, pytest.approx(21 / 44)]
+    assert fuse(one, rrf_k=20)[0].score == 1.0
+    assert fuse(one, rrf_k=20, weights=Weights(dense=0.0))[0].score == 0.0

@@ -1,0 +1,85 @@
+"""Search in one collection, and in several of the tenant."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from pipeline.messages import Scope
+from pipeline.names import path_name
+from pipeline.recall.filters import parse_filter
+from pipeline.recall.question import Question
+from pipeline.text.times import time_of
+from serve.ingress.access import Caller
+from serve.ingress.bodies import SearchIn, SearchManyIn
+from serve.ingress.views import EntryOut, ExplainOut, HitOut, HitsOut, MessageOut
+from serve.searching import Hit
+from serve.service import Memory
+
+
+def search_routes(memory: Memory, caller: Caller) -> APIRouter:
+    """Entries that bear on a question."""
+    routes = APIRouter(prefix="/v1", tags=["recall"])
+
+    @routes.post("/collections/{collection}/search")
+    async def search(body: SearchIn, scope: Annotated[Scope, Depends(caller.scope)]) -> HitsOut:
+        hits = await memory.searching.search(
+            scope.tenant, [scope.collection], question_of(body, memory)
+        )
+        return _view(hits, is_explained=body.explain)
+
+    @routes.post("/search")
+    async def search_many(
+        body: SearchManyIn, tenant: Annotated[str, Depends(caller.tenant)]
+    ) -> HitsOut:
+        names = [path_name(name, field="collections") for name in body.collections]
+        hits = await memory.searching.search(caller.known(tenant), names, question_of(body, memory))
+        return _view(hits, is_explained=body.explain)
+
+    return routes
+
+
+def question_of(body: SearchIn, memory: Memory) -> Question:
+    """The question that a request asks. Raises InputError."""
+    as_of = None if body.as_of is None else time_of(body.as_of, field="as_of")
+    return Question(
+        text=body.query,
+        limit=body.limit,
+        statuses=tuple(body.statuses),
+        kinds=tuple(body.kinds),
+        where=None if body.filter is None else parse_filter(body.filter),
+        as_of=as_of,
+        weights=replace(memory.searching.weights, **body.weights.model_dump(exclude_none=True)),
+        min_score=body.min_score,
+        neighbours=body.neighbours,
+        rerank=body.rerank,
+    )
+
+
+def _view(hits: Sequence[Hit], *, is_explained: bool) -> HitsOut:
+    return HitsOut(hits=[_hit(hit, is_explained=is_explained) for hit in hits])
+
+
+def _hit(hit: Hit, *, is_explained: bool) -> HitOut:
+    sources = {message.id: message for message in hit.sources}
+    return HitOut(
+        entry=EntryOut.of(hit.scope.collection, hit.entry, sources),
+        score=hit.score.total,
+        explain=_explain(hit) if is_explained else None,
+        around=[MessageOut.of(message) for message in hit.around],
+    )
+
+
+def _explain(hit: Hit) -> ExplainOut:
+    ranked, score = hit.ranked, hit.score
+    return ExplainOut(
+        match=score.match,
+        strength=score.strength,
+        recency=score.recency,
+        rerank=score.rerank,
+        dense_rank=ranked.dense_rank,
+        dense_score=ranked.dense_score,
+        lexical_rank=ranked.lexical_rank,
+        lexical_score=ranked.lexical_score,
+    )
