@@ -26,8 +26,8 @@ class Trail:
     """The messages that each step of one question still had.
 
     ``extracted`` are those that any entry holds, ``current`` those that a current one does;
-    ``candidates`` those of all hits, ``ranked`` those of the best hits, ``shown`` those of the
-    context.
+    ``candidates`` those of all hits, ``ranked`` as many of the best as the context rests on,
+    ``shown`` those of the context.
     """
 
     extracted: Collection[str]

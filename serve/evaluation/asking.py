@@ -23,8 +23,6 @@ from serve.replies import Context, Entry
 KS = (5, 10, 20)
 BUDGETS = (500, 1_000, 2_000)
 HITS = 100
-RANKED = KS[-1]
-"""So many of the best messages count as kept by the ranking."""
 
 Found = dict[str, list[Collection[str]]]
 """Per measure what each question found, in the order of the questions."""
@@ -62,11 +60,17 @@ def empty() -> Found:
 # What the service finds -------------------------------------------------------------------------
 
 
-def ask(client: Client, sample: Sample, *, collection: str) -> list[Asked]:
-    """What search and context of the service bring back for every question."""
+def ask(
+    client: Client, sample: Sample, *, collection: str, extracted_before: Collection[str] = ()
+) -> list[Asked]:
+    """What search and context of the service bring back for every question.
+
+    Args:
+        extracted_before: gold messages that entries held before a sleep merged them.
+    """
     gold = {message for question in sample.questions for message in question.gold}
     stored = list(client.all_entries(collection, statuses=[each.value for each in Status]))
-    extracted = _held(stored, gold, sample)
+    extracted = _held(stored, gold, sample) | set(extracted_before)
     current = _held([each for each in stored if each["status"] in CURRENT], gold, sample)
     asked = []
     for question in sample.questions:
@@ -88,7 +92,7 @@ def ask(client: Client, sample: Sample, *, collection: str) -> list[Asked]:
                 extracted=extracted,
                 current=current,
                 candidates=candidates,
-                ranked=ranked[:RANKED],
+                ranked=ranked[: _told(contexts[budget])],
                 shown=shown[budget],
             )
             for budget in BUDGETS
@@ -102,6 +106,11 @@ def _held(entries: Sequence[Entry], gold: Collection[str], sample: Sample) -> se
     """Those of the messages that the entries hold, as a context of all of them would."""
     lines = [Line(text=each["text"], sources=tuple(_sources(each))) for each in entries]
     return messages_in_context(lines, gold, texts=sample.texts)
+
+
+def _told(context: Context) -> int:
+    """How many messages the context rests on: the ranking had room for as many."""
+    return len({source for line in _lines(context) for source in line.sources})
 
 
 def _sources(entry: Entry) -> list[str]:
