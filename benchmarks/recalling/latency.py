@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -70,8 +71,8 @@ def _claims(name: str, times: Times) -> list[Claim]:
 def _apart(measure: Callable[..., T], spot: Spot, *args: int) -> T:
     """What is measured in a process of its own: a process joins one cluster only."""
     os.environ |= ray_variables(home_at(Path(spot.home)))  # read where Ray is imported
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(measure, (spot, *args))
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(measure, spot, *args).result()
 
 
 @contextmanager

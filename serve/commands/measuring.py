@@ -1,12 +1,14 @@
 """``eval locomo``, ``eval beam`` and ``eval longmemeval``: the commands around their runs."""
 
 from collections.abc import Callable, Mapping
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pipeline.errors import ConfigError, InputError
 from pipeline.messages import Json
 from serve.commands.moving import written
 from serve.commands.screen import ConfigOption, JsonOption, Screen
@@ -14,7 +16,11 @@ from serve.local.home import models_dir
 from serve.local.shipped import shipped
 
 if TYPE_CHECKING:
-    from serve.evaluation.evidence import Benchmark, Figures
+    from pipeline.evaluate.posed import Posed
+    from pipeline.ports import ChatModel
+    from serve.evaluation.answers import Jury
+    from serve.evaluation.evidence import Answer, Benchmark, Figures
+    from serve.evaluation.homes import Homes
     from serve.settings import AppSettings
 
 QuickOption = Annotated[
@@ -35,6 +41,17 @@ HomeOption = Annotated[
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write the whole document to this file.")
 ]
+ReaderOption = Annotated[
+    Path | None,
+    typer.Option("--reader", help="Settings whose chat model answers the questions."),
+]
+JudgeOption = Annotated[
+    Path | None, typer.Option("--judge", help="Settings whose chat model judges the answers.")
+]
+NliOption = Annotated[
+    str | None,
+    typer.Option("--nli", help="A model of inference that tells what follows from the context."),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +63,17 @@ class Options:
     sleep: bool
     as_json: bool
     output: Path | None
+    reader: Path | None
+    judge: Path | None
+    nli: str | None
+
+    def __post_init__(self) -> None:
+        given = {"judge": self.judge, "nli": self.nli}
+        for name, value in given.items():
+            if value is not None and self.reader is None:
+                raise InputError(
+                    f"--{name} judges answers; expected --reader with a chat model", field=name
+                )
 
 
 def locomo(
@@ -55,6 +83,9 @@ def locomo(
     first: FirstOption = None,
     sleep: SleepOption = False,
     home: HomeOption = None,
+    reader: ReaderOption = None,
+    judge: JudgeOption = None,
+    nli: NliOption = None,
     output: OutputOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -65,10 +96,21 @@ def locomo(
     """
     from serve.evaluation import locomo as evaluation
 
+    options = Options(
+        config=config,
+        home=home,
+        sleep=sleep,
+        as_json=as_json,
+        output=output,
+        reader=reader,
+        judge=judge,
+        nli=nli,
+    )
     samples = evaluation.load(file, quick=quick, first=first)
     _measure(
         evaluation.benchmark(file, samples),
-        Options(config=config, home=home, sleep=sleep, as_json=as_json, output=output),
+        options,
+        posed=lambda: evaluation.posed(file, samples),
     )
 
 
@@ -79,6 +121,9 @@ def beam(
     first: FirstOption = None,
     sleep: SleepOption = False,
     home: HomeOption = None,
+    reader: ReaderOption = None,
+    judge: JudgeOption = None,
+    nli: NliOption = None,
     output: OutputOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -88,10 +133,21 @@ def beam(
     """
     from serve.evaluation import beam as evaluation
 
+    options = Options(
+        config=config,
+        home=home,
+        sleep=sleep,
+        as_json=as_json,
+        output=output,
+        reader=reader,
+        judge=judge,
+        nli=nli,
+    )
     samples = evaluation.load(folder, quick=quick, first=first)
     _measure(
         evaluation.benchmark(folder, samples),
-        Options(config=config, home=home, sleep=sleep, as_json=as_json, output=output),
+        options,
+        posed=lambda: evaluation.posed(folder, samples),
     )
 
 
@@ -102,6 +158,9 @@ def longmemeval(
     first: FirstOption = None,
     sleep: SleepOption = False,
     home: HomeOption = None,
+    reader: ReaderOption = None,
+    judge: JudgeOption = None,
+    nli: NliOption = None,
     output: OutputOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -111,15 +170,26 @@ def longmemeval(
     """
     from serve.evaluation import longmemeval as evaluation
 
+    options = Options(
+        config=config,
+        home=home,
+        sleep=sleep,
+        as_json=as_json,
+        output=output,
+        reader=reader,
+        judge=judge,
+        nli=nli,
+    )
     items = evaluation.load(file, quick=quick, first=first)
-    samples = evaluation.samples(items)
+    samples = evaluation.samples(items, with_abstention=reader is not None)
 
     def sessions(figures: "Figures") -> dict[str, Json]:
         return {"sessions": evaluation.sessions_found(figures.built, samples, items)}
 
     _measure(
         evaluation.benchmark(file, samples),
-        Options(config=config, home=home, sleep=sleep, as_json=as_json, output=output),
+        options,
+        posed=lambda: evaluation.posed(items),
         extra=sessions,
     )
 
@@ -127,6 +197,8 @@ def longmemeval(
 def _measure(
     benchmark: "Benchmark",
     options: Options,
+    *,
+    posed: "Callable[[], list[tuple[str, Posed]]]",
     extra: "Callable[[Figures], Mapping[str, Json]]" = lambda figures: {},
 ) -> None:
     from serve.evaluation.evidence import measure, report
@@ -137,7 +209,11 @@ def _measure(
     settings = _settings(options.config)
     screen = Screen(as_json=options.as_json)
     models, cache = settings.models, settings.models_dir
-    with homes(options.home, config=options.config, say=screen.say) as places:
+    jury = _jury(options)
+    with (
+        nullcontext() if jury is None else closing(jury),
+        homes(options.home, config=options.config, say=screen.say) as places,
+    ):
         figures = measure(
             places,
             benchmark,
@@ -145,17 +221,52 @@ def _measure(
             tokenizer=load_tokenizer(models.tokenizer, models_dir=cache),
             sleep=options.sleep,
             say=screen.say,
+            answer=None if jury is None else _answering(benchmark, places, posed(), jury),
         )
     found = report(
         benchmark,
         figures,
-        config={"settings": _told(settings)},
+        config={"settings": _told(settings), **({} if jury is None else {"jury": jury.names})},
         extra=extra(figures),
     )
     if options.output is not None:
         with written(options.output) as file:
             file.write(found.to_json().encode() + b"\n")
     show(found, as_json=options.as_json)
+
+
+def _answering(
+    benchmark: "Benchmark",
+    places: "Homes",
+    posed: "list[tuple[str, Posed]]",
+    jury: "Jury",
+) -> "Answer":
+    from serve.evaluation.answers import answered
+
+    asked = [(places.collection(benchmark.name, name), each) for name, each in posed]
+    return lambda client: answered(client, asked, jury)
+
+
+def _jury(options: Options) -> "Jury | None":
+    """Who answers and judges; None where no answers are asked for."""
+    if options.reader is None:
+        return None
+    from serve.evaluation.answers import Jury
+    from serve.loading import load_entailment
+
+    nli = None if options.nli is None else load_entailment(options.nli, models_dir=models_dir())
+    judge = None if options.judge is None else _chat(options.judge, "judge")
+    return Jury(reader=_chat(options.reader, "reader"), judge=judge, entailment=nli)
+
+
+def _chat(config: Path, option: str) -> "ChatModel":
+    from serve.chat import chat_here
+
+    settings = _settings(config)
+    chat = chat_here(settings.chat, models_dir=settings.models_dir)
+    if chat is None:
+        raise ConfigError(f"expected settings with a section chat, got {config}", field=option)
+    return chat
 
 
 def _settings(config: Path | None) -> "AppSettings":

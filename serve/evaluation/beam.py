@@ -11,6 +11,7 @@ from pathlib import Path
 from pipeline.errors import InputError
 from pipeline.evaluate.beam import ABILITIES, STRUCTURED, Probe, probes
 from pipeline.evaluate.evidence import Question
+from pipeline.evaluate.posed import Posed, of_beam
 from serve.evaluation.asking import in_context
 from serve.evaluation.evidence import ALL, Benchmark
 from serve.evaluation.samples import Sample, document_of, sample_of
@@ -55,6 +56,17 @@ def chats(path: Path) -> list[Path]:
 def probes_of(folder: Path) -> list[Probe]:
     """The probing questions of a chat."""
     return probes(document_of(_one_of(folder, PROBES)))
+
+
+def posed(path: Path, samples: Sequence[Sample]) -> list[tuple[str, Posed]]:
+    """The questions of all abilities as they are posed, each with its chat's name."""
+    wanted = {sample.name for sample in samples}
+    return [
+        (folder.name, each)
+        for folder in chats(path)
+        if folder.name in wanted
+        for each in of_beam(probes_of(folder))
+    ]
 
 
 def _asked(folder: Path) -> list[Question]:

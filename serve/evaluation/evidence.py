@@ -1,7 +1,7 @@
 """Evidence recall of a benchmark beside its floors: built, measured, slept, measured again."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -30,6 +30,9 @@ from serve.evaluation.machine import machine
 from serve.evaluation.samples import Sample, Say
 from serve.evaluation.usage import summed
 from serve.version import VERSION
+
+Answer = Callable[[Client], Json]
+"""Has a benchmark's questions answered by what a service holds, and tells the scores."""
 
 ALL = "all"
 MOST_LOST_IN_SLEEP = 0.01
@@ -68,7 +71,10 @@ class Floors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What was measured of one benchmark; ``slept`` is None without a sleep."""
+    """What was measured of one benchmark; ``slept`` is None without a sleep.
+
+    ``answers`` are what a chat model's answers scored, by state, where one was asked.
+    """
 
     floors: Floors
     built: Sequence[Asked]
@@ -76,6 +82,7 @@ class Figures:
     builds: Sequence[Took]
     sleep: Took | None
     seconds: Mapping[str, float]
+    answers: Mapping[str, Json] = field(default_factory=dict)
 
 
 def measure(
@@ -86,8 +93,13 @@ def measure(
     tokenizer: Tokenizer,
     sleep: bool,
     say: Say,
+    answer: Answer | None = None,
 ) -> Figures:
-    """Builds every sample, asks its questions, and asks them again after a sleep."""
+    """Builds every sample, asks its questions, and asks them again after a sleep.
+
+    Args:
+        answer: has the questions answered, where that is wanted.
+    """
     names = [homes.collection(benchmark.name, sample.name) for sample in benchmark.samples]
     places = list(zip(benchmark.samples, names, strict=True))
     seconds: dict[str, float] = {}
@@ -98,11 +110,13 @@ def measure(
             say(f"{sample.name}: {asked}")
             builds.append(homes.build(client, sample, collection=name))
         built = _asked(client, places, "ask", seconds)
+        answers = {} if answer is None else {"built": answer(client)}
     slept = None
     if sleep:
         say("sleeping")
         with homes.asleep(names) as client:
             slept = _asked(client, places, "ask again", seconds, before=built)
+            answers |= {} if answer is None else {"slept": answer(client)}
     began = time.monotonic()
     floors = _floors(benchmark.samples, embedder=embedder, tokenizer=tokenizer)
     return Figures(
@@ -112,6 +126,7 @@ def measure(
         builds=builds,
         sleep=homes.slept if sleep else None,
         seconds=seconds | {"floor": time.monotonic() - began},
+        answers=answers,
     )
 
 
@@ -186,6 +201,7 @@ def report(
             "build": _built(figures.builds),
             **({"sleep": figures.sleep.document()} if figures.sleep else {}),
             "seconds": {name: round(value, 1) for name, value in figures.seconds.items()},
+            **({"answers": figures.answers} if figures.answers else {}),
             **(extra or {}),
         },
     )

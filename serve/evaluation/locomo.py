@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pipeline.errors import InputError
 from pipeline.evaluate.locomo import CATEGORIES, questions
+from pipeline.evaluate.posed import Posed, of_locomo
 from pipeline.messages import Json
 from serve.evaluation.asking import in_context
 from serve.evaluation.evidence import ALL, Benchmark
@@ -57,6 +58,18 @@ def conversations(
         raise InputError(f"expected {len(rows)} conversations, got {len(names)}", field=str(path))
     parts = [(str(name), [s for s in sessions if s.collection == name]) for name in names]
     return rows, parts
+
+
+def posed(path: Path, samples: Sequence[Sample]) -> list[tuple[str, Posed]]:
+    """The questions of all categories as they are posed, each with its sample's name."""
+    rows, parts = conversations(path)
+    wanted = {sample.name for sample in samples}
+    return [
+        (name, each)
+        for row, (name, _) in zip(rows, parts, strict=True)
+        if name in wanted
+        for each in of_locomo(row)
+    ]
 
 
 def benchmark(path: Path, samples: Sequence[Sample]) -> Benchmark:

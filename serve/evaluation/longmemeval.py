@@ -20,6 +20,7 @@ from pipeline.evaluate.longmemeval import (
     recall_all,
     recall_any,
 )
+from pipeline.evaluate.posed import Posed, of_longmemeval
 from pipeline.messages import Json
 from serve.evaluation.asking import Asked
 from serve.evaluation.evidence import Benchmark
@@ -39,22 +40,25 @@ def load(path: Path, *, quick: bool, first: int | None = None) -> list[Item]:
     return items(document_of(path))[: QUICK_QUESTIONS if quick else first]
 
 
-def samples(asked: Sequence[Item]) -> list[Sample]:
+def samples(asked: Sequence[Item], *, with_abstention: bool = False) -> list[Sample]:
     """A sample for every question whose evidence is in its history.
+
+    Args:
+        with_abstention: take those without an answer there too, whose histories have no question.
 
     Raises:
         InputError: there is none.
     """
-    found = [_sample(item) for item in asked if not item.is_abstention]
-    kept = [sample for sample in found if sample.questions]
-    if not kept:
+    found = [_sample(item) for item in asked if with_abstention or not item.is_abstention]
+    kept = [sample for sample in found if with_abstention or sample.questions]
+    if not any(sample.questions for sample in kept):
         raise InputError("expected questions with evidence, got none", field="questions")
     return kept
 
 
-def sample_of_item(item: Item) -> Sample:
-    """The history as a sample, with the question where the history holds its evidence."""
-    return _sample(item)
+def posed(asked: Sequence[Item]) -> list[tuple[str, Posed]]:
+    """The questions as they are posed, each with its sample's name."""
+    return [(item.id, of_longmemeval(item)) for item in asked]
 
 
 def _sample(item: Item) -> Sample:
@@ -63,7 +67,7 @@ def _sample(item: Item) -> Sample:
         _name(place, number)
         for place, session in enumerate(item.sessions)
         for number, turn in enumerate(session.turns)
-        if turn.is_evidence
+        if turn.is_evidence and not item.is_abstention
     )
     question = Question(text=item.question, gold=gold, category=item.type)
     return sample_of(item.id, [each for each in sessions if each.messages], [question])
@@ -102,7 +106,8 @@ def sessions_found(
     """The benchmark's measures over sessions, means over the questions, each in 0..1."""
     by_id = {item.id: item for item in of}
     totals: dict[str, float] = {}
-    for each, sample in zip(asked, samples, strict=True):
+    searched = [sample for sample in samples if sample.questions]
+    for each, sample in zip(asked, searched, strict=True):
         item = by_id[sample.name]
         names = [item.sessions[int(one.partition(":")[0])].id for one in each.ranked]
         ranked = list(dict.fromkeys(names))
@@ -114,4 +119,4 @@ def sessions_found(
             ):
                 value = rule(ranked, item.answer_sessions, k=k)
                 totals[f"{name}@{k}"] = totals.get(f"{name}@{k}", 0.0) + value
-    return {name: round(total / len(samples), 4) for name, total in totals.items()}
+    return {name: round(total / len(searched), 4) for name, total in totals.items()}
