@@ -8,7 +8,7 @@ import random
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,7 +32,11 @@ from serve.index_actor import NAMESPACE, ActorIndex
 from serve.service import Memory
 
 LIMIT = 10
-_WARM = 20
+_BLOCK = 25
+"""Searches of one way in a row; the first block of each is not counted."""
+
+_PAUSE_S = 0.5
+"""Between two ways: the threads of a model look for work that long before they rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +49,7 @@ class Times:
 
 
 def all_ways(spot: Spot, rounds: int) -> Times:
-    """The three ways in turns, each round with a question of its own."""
+    """The three ways in turns of a few questions, the same for each; no question comes twice."""
     folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
     try:
         bare = Bare(folder, entries=spot.collections * EACH, limit=LIMIT)
@@ -56,25 +60,35 @@ def all_ways(spot: Spot, rounds: int) -> Times:
 
 
 async def _all_ways(spot: Spot, rounds: int, bare: Bare, client: Client) -> Times:
-    memory = joined(spot)
-    times, draw = Times(), random.Random(rounds)
-    for number in range(_WARM + rounds):
-        name, question = draw.choice(spot.names), asked(number)
+    memory, times, draw = joined(spot), Times(), random.Random(rounds)
+
+    async def barely(name: str, question: str) -> int:
+        return bare.search(name, question)
+
+    async def by_handles(name: str, question: str) -> int:
         scope = Scope(tenant=TENANT, collection=name)
-        began = time.perf_counter()
-        found = bare.search(name, question)
-        bared = time.perf_counter()
-        hits = await memory.search(scope, question, limit=LIMIT)
-        handled = time.perf_counter()
-        replies = client.search(name, question, limit=LIMIT)
-        ended = time.perf_counter()
-        if not found == len(hits) == len(replies) == LIMIT:
-            raise RuntimeError(f"expected {LIMIT} hits, got {found}, {len(hits)}, {len(replies)}")
-        if number >= _WARM:
-            times.bare.append(bared - began)
-            times.handles.append(handled - bared)
-            times.http.append(ended - handled)
+        return len(await memory.search(scope, question, limit=LIMIT))
+
+    async def by_http(name: str, question: str) -> int:
+        return len(client.search(name, question, limit=LIMIT))
+
+    ways = ((barely, times.bare), (by_handles, times.handles), (by_http, times.http))
+    for first in range(-_BLOCK, rounds, _BLOCK):
+        block = [(draw.choice(spot.names), asked(first + place)) for place in range(_BLOCK)]
+        for search, kept in ways:
+            await asyncio.sleep(_PAUSE_S)
+            took = [await _took(search, name, question) for name, question in block]
+            kept += took if first >= 0 else []
     return times
+
+
+async def _took(search: Callable[[str, str], Awaitable[int]], name: str, question: str) -> float:
+    began = time.perf_counter()
+    found = await search(name, question)
+    took = time.perf_counter() - began
+    if found != LIMIT:
+        raise RuntimeError(f"expected {LIMIT} hits in {name}, got {found}")
+    return took
 
 
 def over_http(spot: Spot, rounds: int, first: int) -> list[float]:
