@@ -10,11 +10,13 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, cast
+
+from pydantic import JsonValue
 
 from pipeline.errors import ConfigError
 from pipeline.messages import Json
@@ -78,13 +80,13 @@ def built(client: Client, sample: Sample, *, collection: str) -> Took:
     return Took(seconds=time.monotonic() - began, usage=less(used(client), before))
 
 
-def put_to_sleep(client: Client, collections: list[str]) -> Took:
-    """What one sleep run for each of the collections takes."""
+def put_to_sleep(client: Client, collections: Sequence[str] = ()) -> Took:
+    """What one sleep run for each of the collections takes; one for all that are due if empty."""
     before, began, totals = used(client), time.monotonic(), Counter[str]()
-    for name in collections:
-        totals.update(
-            finished_run(client, SleepClient(client).start({"collection": name}))["totals"]
-        )
+    asked: list[dict[str, JsonValue]] = [{"collection": name} for name in collections]
+    for each in asked or [{}]:
+        run = finished_run(client, SleepClient(client).start(each))
+        totals.update(run["totals"])
     return Took(
         seconds=time.monotonic() - began, usage=less(used(client), before), totals=dict(totals)
     )
@@ -166,7 +168,7 @@ class FolderHomes:
             self._copy()
         with self._service("slept") as client:
             if not is_there:
-                took = put_to_sleep(client, collections)
+                took = put_to_sleep(client)
                 self._write("slept", {"collections": sorted(collections), "sleep": took.document()})
             yield client
 
