@@ -41,7 +41,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _claims(chosen: list[str], *, is_quick: bool) -> list[Claim]:
-    rounds, loaded = (200, 100) if is_quick else (2_000, 500)
+    rounds, loaded = (100, 50) if is_quick else (2_000, 500)
     few, many = (2_000, 20_000) if is_quick else (10_000, 100_000)
     claims: list[Claim] = []
     p50_many = None

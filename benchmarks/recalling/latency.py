@@ -12,6 +12,7 @@ from typing import TypeVar
 from benchmarks.ingesting.load import BATCH, at, made_up
 from benchmarks.recalling.asking import Times, all_ways, over_http
 from benchmarks.recalling.place import Spot, filled
+from pipeline.errors import LimitError
 from pipeline.evaluate.report import Claim, at_most
 from serve.client import Client
 from serve.local.head import ray_variables
@@ -20,6 +21,7 @@ from serve.local.home import home_at
 T = TypeVar("T")
 
 LOADERS = 2
+_PATIENCE_S = 2.0
 _LATER = 1_000_000
 """Above the numbers of all questions that were asked before."""
 
@@ -83,10 +85,14 @@ def _loaded(spot: Spot) -> Iterator[list[int]]:
 
     def send(lane: int) -> None:
         number = 0
-        with Client(spot.url, spot.other_key, attempts=100) as client:
+        with Client(spot.url, spot.other_key, attempts=1) as client:
             while not ended.is_set():
-                name = f"load-{lane}-{number}"
-                client.ingest(f"bulk-{lane}-{number % 20}", made_up(name, BATCH))
+                said = made_up(f"load-{lane}-{number}", BATCH)
+                try:
+                    client.ingest(f"bulk-{lane}-{number % 20}", said)
+                except LimitError as full:
+                    ended.wait(min(_PATIENCE_S, full.retry_after_s))
+                    continue
                 sent.append(number)
                 number += 1
 
