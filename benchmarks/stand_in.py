@@ -1,18 +1,24 @@
 """A whole service on stand-in models, in a temporary home: what the framework itself costs."""
 
 import os
+import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import psutil
 import yaml
 
+from actors.records import open_records
+from pipeline.messages import TenantId
+from pipeline.tenancy import KeyScope
+from serve.local.head import ADMIN_KEY
 from serve.local.home import Home, home_at
 from serve.local.processes import own_processes
 from serve.local.service import Plan, down, up
@@ -101,14 +107,38 @@ def settings(stores: Stores, **args: Any) -> dict[str, Any]:
     }
 
 
+def keys_of(running: Running, tenants: list[str]) -> dict[str, str]:
+    """A key for each of the tenants, to ingest and to read with; they are made where missing."""
+    now, records = datetime.now(UTC), open_records(running.records_url)
+    for tenant in map(TenantId, tenants):
+        records.tenants.ensure_tenant(tenant, now)
+        scopes = (KeyScope.INGEST, KeyScope.READ)
+        records.keys.add(tenant, f"key-of-{tenant}", scopes=scopes, now=now)
+    records.close()
+    return {tenant: f"key-of-{tenant}" for tenant in tenants}
+
+
 @contextmanager
-def service(args: Mapping[str, Any], *, models_dir: Path | None = None) -> Iterator[Running]:
-    """The service of these arguments; nothing of it is left afterwards."""
+def service(
+    args: Mapping[str, Any],
+    *,
+    models_dir: Path | None = None,
+    prepare: Callable[[Home], None] = lambda home: None,
+) -> Iterator[Running]:
+    """The service of these arguments; nothing of it is left afterwards.
+
+    Args:
+        prepare: what is done to its home before it starts.
+    """
+    if args["access"]["keys_required"]:
+        os.environ.setdefault(ADMIN_KEY, secrets.token_urlsafe())  # such a service asks for it
     folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
     config, home = folder / "bench.yaml", home_at(folder / "home")
     application = {"name": "slowwave", "import_path": "serve.app:build", "args": dict(args)}
     config.write_text(yaml.safe_dump({"applications": [application]}), encoding="utf-8")
     try:
+        home.prepare()
+        prepare(home)
         started = up(
             home, Plan(config=config, models_dir=models_dir or folder), say=lambda line: None
         )

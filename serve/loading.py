@@ -22,6 +22,7 @@ from pipeline.ports import (
     ChunkedCompressor,
     Decider,
     Embedder,
+    EntailmentModel,
     Extractor,
     Reranker,
     Tokenizer,
@@ -101,6 +102,13 @@ def load_attention(name: str, *, models_dir: Path, threads: int) -> AttentionMod
     from actors.attention import EncoderAttention
 
     return EncoderAttention(resolve(name, models_dir), threads=threads)
+
+
+def load_entailment(name: str, *, models_dir: Path) -> EntailmentModel:
+    """The model of natural language inference. Raises ConfigError."""
+    from actors.entailment import CrossEncoderEntailment
+
+    return CrossEncoderEntailment(resolve(name, models_dir), name=name)
 
 
 def load_tokenizer(name: str, *, models_dir: Path) -> Tokenizer:

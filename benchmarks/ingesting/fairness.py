@@ -1,22 +1,15 @@
 """Whether one tenant with a hundred times the load of the others keeps them waiting."""
 
-import os
-import secrets
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, datetime
 
-from actors.records import open_records
 from benchmarks.ingesting.load import at, made_up
-from benchmarks.stand_in import EMBEDDED, Running, service, settings
+from benchmarks.stand_in import EMBEDDED, Running, keys_of, service, settings
 from pipeline.evaluate.report import Claim, at_most
-from pipeline.messages import TenantId
-from pipeline.tenancy import KeyScope
 from serve.client import Client
-from serve.local.head import ADMIN_KEY
 
 OTHERS = 50
 TIMES = 100
@@ -30,9 +23,8 @@ def fairness(rounds: int) -> list[Claim]:
     slow = "fake:delay_s=0.02"
     args = settings(EMBEDDED, access={"keys_required": True})
     args["models"] |= {"embedder": slow, "compressor": slow}
-    os.environ.setdefault(ADMIN_KEY, secrets.token_urlsafe())  # a service with keys asks for it
     with service(args) as running:
-        keys = _keys(running, [HEAVY, *(f"other-{number}" for number in range(OTHERS))])
+        keys = keys_of(running, [HEAVY, *(f"other-{number}" for number in range(OTHERS))])
         _others(running, keys, "warm", 1)
         alone = at(_others(running, keys, "alone", rounds), 0.95)
         with _loaded(running, keys[HEAVY]) as sent:
@@ -44,16 +36,6 @@ def fairness(rounds: int) -> list[Claim]:
         Claim(claim="p95 time to searchable, beside it", value=beside, unit="s"),
         Claim(claim="its messages for each of one other", value=len(sent) * OTHERS / said, unit=""),
     ]
-
-
-def _keys(running: Running, tenants: list[str]) -> dict[str, str]:
-    now, records = datetime.now(UTC), open_records(running.records_url)
-    for tenant in map(TenantId, tenants):
-        records.tenants.ensure_tenant(tenant, now)
-        scopes = (KeyScope.INGEST, KeyScope.READ)
-        records.keys.add(tenant, f"key-of-{tenant}", scopes=scopes, now=now)
-    records.close()
-    return {tenant: f"key-of-{tenant}" for tenant in tenants}
 
 
 def _others(running: Running, keys: dict[str, str], name: str, rounds: int) -> list[float]:

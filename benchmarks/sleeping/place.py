@@ -6,7 +6,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -40,12 +40,21 @@ class Place:
     url: str
     records: Records
     written: int = 0
+    model: str = MODEL
 
-    def fill(self, collection: str, vectors: NDArray[np.float32]) -> None:
-        """Adds one entry per vector, each a minute newer than the one before it."""
+    def fill(
+        self, collection: str, vectors: NDArray[np.float32], texts: Sequence[str] = ()
+    ) -> None:
+        """Adds one entry per vector, each a minute newer than the one before it.
+
+        Args:
+            texts: what they say, one per vector; made up if empty.
+        """
         scope = Scope(tenant=TENANT, collection=collection)
         first = self.written
         made = [_entry(first + i) for i in range(len(vectors))]
+        if texts:
+            made = [replace(one, text=text) for one, text in zip(made, texts, strict=True)]
         self.written += len(vectors)
         place = {"tenant": TENANT, "collection": collection}
         with writing(self.records.engine, EVERY_TENANT) as connection:
@@ -74,7 +83,13 @@ class Place:
             connection.execute(
                 insert(entry_vectors),
                 [
-                    {**place, "entry": entry.id, "version": 1, "model": MODEL, "vector": vector}
+                    {
+                        **place,
+                        "entry": entry.id,
+                        "version": 1,
+                        "model": self.model,
+                        "vector": vector,
+                    }
                     for entry, vector in zip(made, vectors, strict=True)
                 ],
             )

@@ -36,7 +36,10 @@ def at_most(claim: str, value: float, bar: float, *, unit: str) -> Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What ran, how, where, and what it claims; ``extra`` holds figures without a claim."""
+    """What ran, how, where, and what it claims; ``extra`` holds figures without a claim.
+
+    ``date`` is when, as ISO 8601 in UTC, where the report says so.
+    """
 
     name: str
     version: str
@@ -44,23 +47,29 @@ class Report:
     machine: Mapping[str, Json]
     claims: tuple[Claim, ...]
     extra: Mapping[str, Json] = field(default_factory=dict)
+    date: str | None = None
 
     @property
     def failed(self) -> tuple[Claim, ...]:
         """The claims that miss their bar."""
         return tuple(claim for claim in self.claims if claim.holds is False)
 
-    def to_json(self) -> str:
-        """One line: name, version, config, machine, claims, then extra's keys beside them."""
+    def document(self) -> dict[str, Json]:
+        """Name, version, date, config, machine, claims, then extra's keys beside them."""
         document: dict[str, Json] = {
             "name": self.name,
             "version": self.version,
+            **({} if self.date is None else {"date": self.date}),
             "config": self.config,
             "machine": self.machine,
             "claims": [_row(claim) for claim in self.claims],
         }
         extra = {key: value for key, value in self.extra.items() if key not in document}
-        return json.dumps(document | extra, ensure_ascii=False)
+        return document | extra
+
+    def to_json(self) -> str:
+        """The document as one line."""
+        return json.dumps(self.document(), ensure_ascii=False)
 
 
 def _row(claim: Claim) -> dict[str, Json]:

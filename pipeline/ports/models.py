@@ -7,6 +7,7 @@ from typing import Literal, Protocol, runtime_checkable
 from pipeline.awake.readings import Chunk, Reading, Values
 from pipeline.chat import ChatReply, ChatRequest
 from pipeline.deciding import Ruling
+from pipeline.entailment import Entailment
 from pipeline.entries import (
     Case,
     Decision,
@@ -120,6 +121,19 @@ class ChatModel(Protocol):
             MalformedReply: what came is no reply at all, or far too long; it says what that took.
             ModelError: it refused this request, or failed at it alone, after all retries.
         """
+        ...
+
+
+class EntailmentModel(Protocol):
+    """Natural language inference: whether one text follows from another."""
+
+    @property
+    def name(self) -> str:
+        """Which model."""
+        ...
+
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        """One judgement per pair of a premise and a hypothesis. Raises ModelError."""
         ...
 
 

@@ -11,7 +11,18 @@ from typing import Literal
 from jinja2 import Environment, StrictUndefined, Template
 
 PromptLanguage = Literal["en", "zh"]
-PromptName = Literal["extract", "reply", "repair", "shorten", "decide", "decide_repair"]
+PromptName = Literal[
+    "extract",
+    "reply",
+    "repair",
+    "shorten",
+    "decide",
+    "decide_repair",
+    "eval_answer",
+    "eval_rubric",
+    "eval_same",
+    "eval_right",
+]
 
 _HEAD = "version: "
 _JINJA = Environment(undefined=StrictUndefined, autoescape=False)

@@ -6,14 +6,11 @@ from typing import Annotated
 import typer
 
 from pipeline.errors import ConfigError, InputError
+from serve.commands.measuring import beam, locomo, longmemeval
 from serve.commands.screen import ConfigOption, JsonOption, Screen
 from serve.commands.sweeping import sweep
 from serve.local.home import models_dir
 from serve.local.shipped import shipped
-
-QuickOption = Annotated[
-    bool, typer.Option("--quick", help="A fixed subset that takes at most five minutes.")
-]
 
 EmbedderOption = Annotated[
     str | None, typer.Option("--embedder", help="Another embedding model than the settings name.")
@@ -28,6 +25,8 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=True, help="Measure Slowwave on a data set.")
     group.callback()(_group)
     group.command()(locomo)
+    group.command()(beam)
+    group.command()(longmemeval)
     group.command()(sweep)
     group.command()(compress)
     group.command()(extract)
@@ -64,39 +63,6 @@ def extract(
     show(report, as_json=as_json)
     if report.failed:
         raise typer.Exit(1)
-
-
-def locomo(
-    file: Annotated[Path, typer.Argument(help="A LoCoMo file.")],
-    config: ConfigOption = None,
-    quick: QuickOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Evidence recall beside a plain search over the raw messages.
-
-    Runs on a service of its own in a temporary home, or on SLOWWAVE_URL where that is set; without
-    --config no language model is asked.
-    """
-    from serve.evaluation import locomo as evaluation
-    from serve.evaluation.screen import show
-    from serve.loading import load_embedder, load_tokenizer
-    from serve.local.temporary import temporary_service
-    from serve.settings import load
-
-    evaluation.load(file, quick=quick)  # a wrong file is told before anything starts
-    cache = models_dir()
-    models = load(config or shipped("configs/local.yaml"), home=Path(), models_dir=cache).models
-    screen = Screen(as_json=as_json)
-    with temporary_service(config, say=screen.say) as client:
-        report = evaluation.run(
-            client,
-            file,
-            embedder=load_embedder(models.embedder, models_dir=cache, threads=models.threads),
-            tokenizer=load_tokenizer(models.tokenizer, models_dir=cache),
-            quick=quick,
-            say=screen.say,
-        )
-    show(report, as_json=as_json)
 
 
 RatesOption = Annotated[

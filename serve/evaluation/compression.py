@@ -30,6 +30,7 @@ from pipeline.recall.lexical import is_function_word
 from pipeline.state import Compressed
 from serve.evaluation import locomo
 from serve.evaluation.machine import machine
+from serve.evaluation.samples import Sample
 from serve.formats import detect, read
 from serve.version import VERSION
 
@@ -267,7 +268,7 @@ def _telling(text: str) -> list[str]:
     return [word for word in floor_words(text) if not is_function_word(word)]
 
 
-def _places(path: Path, samples: Sequence[locomo.Sample]) -> list[_Place]:
+def _places(path: Path, samples: Sequence[Sample]) -> list[_Place]:
     """Where each message of the file belongs, in the order of ``load``."""
     numbers = {sample.name: number for number, sample in enumerate(samples)}
     return [

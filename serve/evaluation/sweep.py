@@ -21,8 +21,9 @@ from pipeline.evaluate.report import Claim, Report, at_most
 from pipeline.ids import MessageId
 from pipeline.messages import Json, Scope
 from pipeline.settings import CollectionSettings
-from serve.evaluation.locomo import KS, Sample, Say
+from serve.evaluation.asking import KS
 from serve.evaluation.machine import machine
+from serve.evaluation.samples import Sample, Say
 from serve.evaluation.sweep_place import TENANT, Models, Place, place
 from serve.searching import Hit
 from serve.version import VERSION

@@ -35,7 +35,7 @@ def environment(home: Home, ports: Ports, base: Mapping[str, str]) -> dict[str, 
     path = [str(_PACKAGES), *filter(None, [base.get("PYTHONPATH")])]
     return {
         **kept,
-        **_ray_variables(home),
+        **ray_variables(home),
         **proxy_variables(home.runtime, ports),
         MARK: home.id,
         "SLOWWAVE_HOME": str(home.path),
@@ -97,7 +97,8 @@ def _is_foreign(name: str) -> bool:
     return (name.startswith("RAY_") and name[4:5].isupper()) or name in SECRETS
 
 
-def _ray_variables(home: Home) -> dict[str, str]:
+def ray_variables(home: Home) -> dict[str, str]:
+    """What a process needs that joins the home's cluster."""
     return {
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN_PATH": str(home.token_file),
