@@ -1,7 +1,8 @@
 """Recall: what a search costs beside its bare parts, over HTTP, as memory grows, and under load.
 
 One client asks, in a process of its own on the same machine. The embedder is the packaged one, for
-both sides; entries and their vectors are made up, a hundred in each collection.
+both sides; entries and their vectors are made up, a hundred in each collection. Ratios say
+something only where nothing else uses the machine: the bare embedder's threads wait for each other.
 Run: ``python -m benchmarks.recall [--quick] [--only PARTS] [--json]``.
 """
 
