@@ -21,8 +21,11 @@ from actors.rules.verdict import Action, Verdict, Why
 from pipeline.entries import Candidate, Case, Decision, Delete, Entry, Ignore, Status, Update
 from pipeline.sleep.decide import validate
 from pipeline.sleep.kept import is_chinese
+from pipeline.text.sentences import sentences
 
 _NOBODY = frozenset({"", "user", "用户", "assistant", "system", "tool", "unknown"})
+_MOST_USED = 2
+_MOST_SENTENCES = 3
 _MANY_VALUED = frozenset(
     {"likes", "dislikes", "is allergic to", "comes from", "喜欢", "不喜欢", "过敏", "老家"}
 )
@@ -62,8 +65,8 @@ class RuleDecider:
     def _united(
         self, case: Case, target: Reading, refining: list[tuple[Candidate, Reading, Verdict]]
     ) -> Decision:
-        """The update with as many of the refining candidates, newest first, as fit."""
-        for count in range(len(refining), 0, -1):
+        """The update with the newest refining candidates that fit; it stays one statement."""
+        for count in range(min(_MOST_USED, len(refining)), 0, -1):
             used = refining[:count][::-1]
             readings = [newer for _, newer, _ in used]
             is_told = all(verdict.why is Why.DETAILED for _, _, verdict in used)
@@ -72,7 +75,7 @@ class RuleDecider:
                 told = (everyone(each) | each.sketch.words for each in readings)
                 words = [target.sketch.core, *told]
             text = union(case.target.text, [each.entry.text for each, _, _ in used], words)
-            if len(text) <= self._max_chars:
+            if len(text) <= self._max_chars and len(sentences(text)) <= _MOST_SENTENCES:
                 break
         else:
             too_long = "合并后的文本太长。" if target.is_chinese else "The united text is too long."
@@ -89,7 +92,16 @@ def _compared(older: Entry, target: Reading, candidate: Candidate) -> tuple[Read
         return newer, Verdict(action=Action.IGNORE, why=Why.UNRELATED)
     if candidate.entry.status is Status.TENTATIVE and older.status is not Status.TENTATIVE:
         return newer, Verdict(action=Action.IGNORE, why=Why.UNRELATED)
-    return newer, _by_attributes(older, candidate.entry, target, newer)
+    verdict = _by_attributes(older, candidate.entry, target, newer)
+    is_speech = _is_speech(older) or _is_speech(candidate.entry)
+    if verdict.action is Action.UPDATE and is_speech:
+        return newer, Verdict(action=Action.IGNORE, why=Why.REPORTED)
+    return newer, verdict
+
+
+def _is_speech(entry: Entry) -> bool:
+    """Whether the entry only keeps words as they came: "Ida: Go!", or an image's caption."""
+    return entry.text.startswith((f"{entry.speaker}: ", f"{entry.speaker}：", "[image:"))
 
 
 def _by_attributes(older: Entry, newer: Entry, target: Reading, candidate: Reading) -> Verdict:

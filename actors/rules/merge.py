@@ -15,6 +15,7 @@ _SUBJECT = re.compile(
     r"(?P<rest>(?:(?:also|now|always|usually|often|no longer|never|especially) )*"
     r"(?:[a-z]+(?:s|ed)|is|has|does|was|will|can|cannot|had|went|bought|left|ate)\b.*)$"
 )
+_ENDS = ("!", "?", "！", "？", "…")
 _ZH_SUBJECT = re.compile(r"^(?P<subject>用户(?:的\w{1,3}(?=[^\w]))?)(?P<rest>(?!的).+)$")
 
 
@@ -51,12 +52,19 @@ def join(texts: Sequence[str]) -> str:
     bare = [text.strip().rstrip(".。;；,， ") for text in texts]
     matches = [pattern.match(text) for text in bare]
     if len({match["subject"] if match else None for match in matches}) != 1 or not matches[0]:
-        return ("。" if chinese else ". ").join(bare) + ("。" if chinese else ".")
+        return ("" if chinese else " ").join(_ended(text, chinese) for text in bare)
     predicates = [match["rest"] for match in matches if match]
     subject = matches[0]["subject"]
     if chinese:
         return f"{subject}{'，'.join(predicates)}。"
     return f"{subject} {_listed(predicates)}."
+
+
+def _ended(text: str, chinese: bool) -> str:
+    """The sentence with a mark at its end: its own, or a full stop."""
+    if text.endswith(_ENDS):
+        return text
+    return text + ("。" if chinese else ".")
 
 
 def _listed(predicates: Sequence[str]) -> str:

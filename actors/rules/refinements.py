@@ -32,7 +32,7 @@ def refinement(target: Reading, candidate: Reading) -> Why | None:
 
 def _coverage(target: Reading, candidate: Reading) -> tuple[float, bool]:
     """The share of the target's words that the candidate holds, and whether only by examples."""
-    matter = target.words
+    matter = target.words - _people(target)
     if not matter:
         return 0.0, False
     direct = matter & everyone(candidate)
@@ -41,6 +41,11 @@ def _coverage(target: Reading, candidate: Reading) -> tuple[float, bool]:
     is_habit = is_habit and candidate.main.mode is Mode.STATE
     by_class = (matter - direct) & candidate.classes if is_habit else frozenset()
     return len(direct | by_class) / len(matter), bool(by_class)
+
+
+def _people(reading: Reading) -> frozenset[str]:
+    """Who is spoken of: that both sentences name somebody makes no one matter of them."""
+    return frozenset(part for path in reading.sketch.people for part in path.split("/"))
 
 
 def _modes_meet(target: Reading, candidate: Reading, covered: float) -> bool:
@@ -62,7 +67,7 @@ def _modes_meet(target: Reading, candidate: Reading, covered: float) -> bool:
 def _near(target: Reading, candidate: Reading, covered: float) -> Why | None:
     own, other = target.main, candidate.main
     both_states = own.mode is other.mode is Mode.STATE
-    shared = target.words & candidate.words
+    shared = (target.words & candidate.words) - _people(target)
     if both_states and candidate.words and candidate.words <= target.words:
         is_same = own.sense is other.sense or own.verb == other.verb
         return Why.REPEATED if is_same and covered >= _PARTIAL / 2 else None

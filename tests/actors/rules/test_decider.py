@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.rules import RuleDecider
+from actors.rules.merge import join
 from pipeline.entries import (
     Attributes,
     Candidate,
@@ -271,3 +272,34 @@ def test_an_update_takes_the_newer_text_alone_where_it_tells_all(decider: RuleDe
     )
 
     assert [each.text for each in decisions if isinstance(each, Update)] == list(newer)
+
+
+def test_what_was_kept_word_by_word_is_united_with_nothing(decider: RuleDecider) -> None:
+    decisions = decider.decide(
+        [
+            case("user: Go on, climb!", "user: Go on and climb that wall!"),
+            case("user：快去爬墙！", "user：快去爬那面墙！"),
+            case("[image: a climbing wall]", "[image: a climbing wall with two children]"),
+        ]
+    )
+
+    assert all(isinstance(each, Ignore) for each in decisions)
+
+
+def test_an_update_stays_one_statement(decider: RuleDecider) -> None:
+    newer = (
+        "Ida climbs every Monday in the hall.",
+        "Ida climbs with Noor, who is a nurse.",
+        "Ida climbs because it calms her.",
+        "Ida climbs and wears red shoes.",
+    )
+
+    decision = decider.decide([case("Ida climbs.", *newer)])[0]
+
+    assert isinstance(decision, Update)
+    assert len(decision.used) <= 2
+
+
+def test_united_sentences_keep_their_own_marks() -> None:
+    assert join(["Ida won!", "It was the first time"]) == "Ida won! It was the first time."
+    assert join(["她赢了！", "这是第一次"]) == "她赢了！这是第一次。"
