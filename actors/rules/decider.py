@@ -24,7 +24,7 @@ from pipeline.sleep.kept import is_chinese
 from pipeline.text.sentences import sentences
 
 _NOBODY = frozenset({"", "user", "用户", "assistant", "system", "tool", "unknown"})
-_MOST_USED = 2
+_MOST_USED = 3
 _MOST_SENTENCES = 3
 _MANY_VALUED = frozenset(
     {"likes", "dislikes", "is allergic to", "comes from", "喜欢", "不喜欢", "过敏", "老家"}
