@@ -7,28 +7,25 @@ nothing twice. Knows Ray; what each stage does is in ``sleep_stages``. Run as
 """
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import ray
 from ray.data import ActorPoolStrategy, Dataset, TaskPoolStrategy
-from ray.data.block import Block, BlockAccessor
-from ray.data.datasource import Datasink
 
 from pipeline.errors import SlowwaveError
 from pipeline.messages import TenantId
-from pipeline.ports import Clock, Products
+from pipeline.ports import Products
 from pipeline.runs import DueCollection, SleepRun
 from pipeline.settings import ConsolidationSettings
 from pipeline.vectors import Vectors
 from serve.sleep_lasting import lasting
-from serve.sleep_limits import Limits
 from serve.sleep_outcome import Outcome, Result, outcome_of
 from serve.sleep_rows import KEY, Item, by_collection, guarded, items, packs, table
-from serve.sleep_settling import Decides, settle
+from serve.sleep_sink import LedgerDatasink, deciding_of
 from serve.sleep_source import DueCollections
 from serve.sleep_stages import (
     BUDGETED_TARGETS,
@@ -41,8 +38,6 @@ from serve.sleep_stages import (
     RunPlan,
     SleepParts,
     Stopped,
-    Writing,
-    Written,
     invert,
     limits_of,
     link,
@@ -51,7 +46,7 @@ from serve.sleep_stages import (
 from serve.sleep_tending import data_context, tend_all
 
 if TYPE_CHECKING:
-    from serve.sleep_deciding import Deciding
+    pass
 
 __all__ = ["JobWorkers", "Outcome", "SleepParts", "consolidate", "consolidate_all"]
 
@@ -171,7 +166,7 @@ class _Job:
 
     def decided(self, due: Sequence[DueCollection], *, progress: bool) -> list[Result]:
         """What became of each collection that something was to be decided in."""
-        sink = _LedgerDatasink(self.plans, self.parts)
+        sink = LedgerDatasink(self.plans, self.parts)
         cpus, writers = self.workers.write_cpus, self.workers.writers
         with data_context(progress=progress):
             source = DueCollections(due, self.plans, self.parts)
@@ -293,24 +288,12 @@ def queue_targets(block: pa.Table, *, plans: Plans, targets: int) -> pa.Table:
     return packs(queued, targets=targets)
 
 
-def _deciding(parts: SleepParts) -> "Deciding":
-    # Imported here, so that no worker that does not decide loads the lexicons it needs.
-    from serve.sleep_deciding import Deciding
-
-    return Deciding(
-        store=parts.open_store(),
-        decider=parts.open_decider(),
-        clock=parts.open_clock(),
-        calls=parts.calls,
-    )
-
-
 class Decide:
     """One worker of the decide stage."""
 
     def __init__(self, plans: Plans, parts: SleepParts) -> None:
         self._limits = limits_of(plans, parts)
-        self._deciding = _deciding(parts)
+        self._deciding = deciding_of(parts)
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """Cases to decisions; those of a row together, so that small ones fill the calls too."""
@@ -333,67 +316,6 @@ class Decide:
             if isinstance(one, Decided):
                 self._limits.spend(one.scope.tenant, one.tokens)
         return found
-
-
-class _LateDeciding:
-    """A decider that is opened when something must be decided again, which is rare."""
-
-    def __init__(self, parts: SleepParts, limits: Limits) -> None:
-        self._parts = parts
-        self._limits = limits
-        self._deciding: Decides | None = None
-
-    def decide(self, chunk: Cases) -> Decided:
-        """As Deciding does; what has begun is ended, so nothing stops it."""
-        if self._deciding is None:
-            self._deciding = _deciding(self._parts)
-        decided = self._deciding.decide(chunk)
-        self._limits.spend(chunk.scope.tenant, decided.tokens)
-        return decided
-
-
-class _LedgerDatasink(Datasink[list[Result]]):
-    """Writes every collection of its blocks; ``results`` holds them all once the job is done."""
-
-    def __init__(self, plans: Plans, parts: SleepParts) -> None:
-        self._plans = plans
-        self._parts = parts
-        self.results: list[Result] = []
-
-    def get_name(self) -> str:
-        return "SleepLedger"
-
-    def write(self, blocks: Iterable[Block], ctx: Any) -> list[Result]:
-        store, clock = self._parts.open_store(), self._parts.open_clock()
-        deciding = _LateDeciding(self._parts, limits_of(self._plans, self._parts))
-        results: list[Result] = []
-        for block in blocks:
-            for group in by_collection(BlockAccessor.for_block(block).to_arrow()):
-                if isinstance(group[0], Broken | Stopped):
-                    results += group
-                    continue
-                run = self._plans[group[0].scope.tenant].run
-                writing = Writing(run, self._parts, store=store, clock=clock)
-                write = partial(self._write, group, run, writing, deciding, clock)
-                results.append(guarded(group[0].scope, write))
-        return results
-
-    def _write(
-        self,
-        chunks: Sequence[Decided],
-        run: SleepRun,
-        writing: Writing,
-        deciding: Decides,
-        clock: Clock,
-    ) -> Written | Broken:
-        """One collection, settled and recorded."""
-        asked = run.options.absorb
-        absorb = self._parts.absorb if asked is None else asked
-        return writing.write(settle(chunks, deciding=deciding, clock=clock, absorb=absorb))
-
-    def on_write_complete(self, write_result: Any) -> None:
-        for part in write_result.write_returns:
-            self.results += part
 
 
 if __name__ == "__main__":

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from indexing import ADAPTERS, DIM, SERVER, memory_index
 from qdrant_client import QdrantClient
+from sleep_home import SleepHome
 
 from actors.index_edge import EdgeIndex
 from actors.index_server import ServerIndex
 from actors.records import Records, open_records
+from actors.records.engine import open_engine
 from pipeline.messages import Scope, TenantId
 from pipeline.ports import VectorIndex
 
@@ -27,6 +29,14 @@ def records(records_url: str) -> Iterator[Records]:
         stores.tenants.ensure_tenant(TenantId(name), NOON)
     yield stores
     stores.close()
+
+
+@pytest.fixture
+def home(records_url: str) -> Iterator[SleepHome]:
+    """A collection to write to and sleep over."""
+    engine = open_engine(records_url)
+    yield SleepHome(engine)
+    engine.dispose()
 
 
 @pytest.fixture
