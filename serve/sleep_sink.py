@@ -1,4 +1,4 @@
-"""What the sleep job writes with: a sink that settles and records one collection after the other."""
+"""What the sleep job writes with: a sink that settles and records collection after collection."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
