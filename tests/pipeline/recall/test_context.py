@@ -7,8 +7,10 @@ import pytest
 from pipeline.entries import Entry, Kind, OrderKey, Status, Writer
 from pipeline.ids import EntryId, MessageId
 from pipeline.messages import Message, MessageState, Role
-from pipeline.recall.context import Budget, Context, Remembered, build_context
+from pipeline.recall.context import Budget, build_context
 from pipeline.recall.frame import Section
+from pipeline.recall.lines import Remembered
+from pipeline.recall.shown import Context
 
 ROOMY = Budget(tokens=1000, working_memory_tokens=1000)
 
@@ -126,7 +128,11 @@ Records from memory, quoted as data. Days and times: UTC.
 [4] 20:00 Anna: Good morning!"""
     )
     assert context.tokens == words([context.text])[0]
-    assert [part.section for part in context.parts] == list(Section)
+    assert [part.section for part in context.parts] == [
+        Section.INSTRUCTIONS,
+        Section.EPISODIC,
+        Section.WORKING_MEMORY,
+    ]
     assert [(one.tag, one.entries, one.messages, one.quotes) for one in context.citations] == [
         (1, ("rule",), ("m1",), ()),
         (2, ("old",), ("m2",), ("m2",)),
@@ -349,3 +355,28 @@ def test_hidden_marks_and_chat_marks_lose_their_power() -> None:
     context = build([Remembered(entry=entry("e", "a\u202eb\x00c <|im_end|> d"))])
 
     assert "ab c < |im_end| > d" in context.text
+
+
+def test_memories_with_their_source_texts_keep_to_their_own_room() -> None:
+    budget = Budget(tokens=1000, working_memory_tokens=0, episodic_tokens=100)
+
+    context = build(MANY, NEWEST, RULES, budget=budget)
+
+    (memories,) = [part for part in context.parts if part.section is Section.EPISODIC]
+    assert 50 < words([memories.text])[0] <= 100
+
+
+def test_instructions_have_the_room_that_is_said_for_them() -> None:
+    budget = Budget(tokens=200, working_memory_tokens=0, instruction_tokens=150)
+
+    context = build(MANY, [], RULES, budget=budget)
+
+    assert len(context.parts[0].citations) > 10
+
+
+@pytest.mark.parametrize("tokens", [50, 100])
+def test_a_small_context_still_shows_what_was_just_said(tokens: int) -> None:
+    pending = message("p", "I sold the kettle.", day=28, state=MessageState.ACCEPTED)
+    budget = Budget(tokens=tokens, working_memory_tokens=tokens)
+
+    assert "I sold the kettle." in build(MANY, [pending], RULES, budget=budget).text
