@@ -232,7 +232,8 @@ class RecallSettings(Section):
     fusion, and of strength and newness beside the match, whose weight is 1. ``min_score`` is the
     relevance below which a hit is left out. A reranker reads the best ``reranked`` hits.
     A context has ``context_tokens``, its layers at most what is set for them; where nothing is,
-    instructions have a fifth of the whole and memories what the others leave.
+    instructions have a fifth of the whole, other items of the scratchpad a tenth, and memories what
+    the others leave.
     """
 
     prefetch: PositiveInt = 100
@@ -248,6 +249,7 @@ class RecallSettings(Section):
     working_memory_tokens: PositiveInt = 8000
     episodic_tokens: PositiveInt | None = None
     instruction_tokens: PositiveInt | None = None
+    scratchpad_tokens: PositiveInt | None = None
 
 
 class DecisionSettings(Section):

@@ -43,6 +43,7 @@ class ContextOptions(TypedDict, total=False):
     working_memory_tokens: int | None
     episodic_tokens: int | None
     instruction_tokens: int | None
+    scratchpad_tokens: int | None
     kinds: Sequence[str]
     filter: Mapping[str, JsonValue] | None
     as_of: str | None

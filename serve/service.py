@@ -68,9 +68,6 @@ class Memory:
             reranker=reranker,
             half_life_days=half_life_days,
         )
-        self.contexts = Contexts(
-            records=records, searching=self.searching, tokenizer=tokenizer, recall=recall
-        )
         self._captions = captions or Captions()
         self._model = model
         self._clock = clock
@@ -81,6 +78,13 @@ class Memory:
             backlog=records.backlog, tenants=records.tenants, defaults=defaults, clock=clock
         )
         self.settings = CollectionConfig(records=records, offered=offered, clock=clock)
+        self.contexts = Contexts(
+            records=records,
+            searching=self.searching,
+            tokenizer=tokenizer,
+            recall=recall,
+            settings=self.settings,
+        )
         self.scratchpads = Scratchpads(
             records=records,
             settings=self.settings,

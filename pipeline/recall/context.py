@@ -17,13 +17,19 @@ from pipeline.recall.layers import (
     place_extracted,
     place_instructions,
     place_memories,
+    place_notes,
     place_pending,
 )
 from pipeline.recall.lines import Count, Draft, Layout, Remembered
 from pipeline.recall.shown import Context
+from pipeline.scratchpad import Item
 
+UTC = "UTC"
+"""The zone of what names none, where what is shown does not agree on one."""
 INSTRUCTION_SHARE = 0.2
 """The most of a budget that standing instructions take where nothing else is said."""
+SCRATCHPAD_SHARE = 0.1
+"""The most of a budget that other items of the scratchpad take where nothing else is said."""
 PENDING_SHARE = 0.25
 """The most of a budget that messages not yet extracted take, which nothing else can show."""
 LEAST_PENDING_TOKENS = 100
@@ -34,18 +40,24 @@ LEAST_PENDING_TOKENS = 100
 class Budget:
     """Tokens of the whole context, and the most of them that each layer takes.
 
-    A layer of None takes its share of the whole (instructions) or what the others leave.
+    A layer of None takes its share of the whole (instructions, scratchpad), or what others leave.
     """
 
     tokens: int
     working_memory_tokens: int
     episodic_tokens: int | None = None
     instruction_tokens: int | None = None
+    scratchpad_tokens: int | None = None
 
     @property
     def for_instructions(self) -> int:
         """The most that standing instructions take."""
         return self._most(self.instruction_tokens, INSTRUCTION_SHARE)
+
+    @property
+    def for_notes(self) -> int:
+        """The most that other items of the scratchpad take."""
+        return self._most(self.scratchpad_tokens, SCRATCHPAD_SHARE)
 
     @property
     def for_pending(self) -> int:
@@ -66,33 +78,38 @@ def build_context(
     *,
     ranked: Sequence[Remembered],
     recent: Sequence[Message],
-    instructions: Sequence[Entry],
+    instructions: Sequence[Entry | Item],
     budget: Budget,
     count: Count,
+    notes: Sequence[Item] = (),
     language: str = "en",
 ) -> Context:
-    """What fits of instructions, memories and the newest messages, never over the budget.
+    """What fits of instructions, notes, memories and the newest messages, never over the budget.
 
-    Room is given in this order: instructions, messages not yet extracted, memories in rank order,
-    the source texts of these memories, the other newest messages. A line that does not fit is
+    Room is given in this order: instructions, messages not yet extracted, notes, memories in rank
+    order, the source texts of these memories, the other newest messages. What does not fit is
     passed over for the next one.
 
     Args:
         ranked: best first.
         recent: the newest messages of the collection, in any order.
-        instructions: entries of kind instruction, the most important first.
+        instructions: what always holds, the most important first.
         count: a Tokenizer's ``count``.
+        notes: other items of the scratchpad, the most relevant first.
         language: of the question or the collection; Chinese gets a Chinese frame.
     """
     words = words_for(language)
-    zones = {one.entry.zone for one in ranked} | {one.zone for one in instructions}
-    zones |= {one.zone for one in recent}
+    zones = {one.entry.zone for one in ranked} | {one.zone for one in recent}
+    zones |= {one.zone for one in instructions if isinstance(one, Entry)}
+    zones = zones or {UTC}
     newest = sorted(recent, key=lambda one: (one.said_at, one.sequence), reverse=True)
     draft = Draft(tokens=budget.tokens, words=words, opening=_opening(zones, words), count=count)
-    layout = Layout(words=words, with_zone=len(zones) > 1)
+    zone = next(iter(zones)) if len(zones) == 1 else UTC
+    layout = Layout(words=words, with_zone=len(zones) > 1, zone=zone)
     place_instructions(draft, instructions, layout, most=budget.for_instructions)
     pending = [one for one in newest if is_pending(one)]
     spent = place_pending(draft, pending, layout, most=budget.for_pending)
+    place_notes(draft, notes, layout, most=budget.for_notes)
     place_memories(draft, ranked, layout, most=budget.for_memories)
     extracted = [one for one in newest if not is_pending(one)]
     place_extracted(draft, extracted, layout, most=budget.working_memory_tokens - spent)

@@ -6,6 +6,7 @@ from pipeline.entries import Entry
 from pipeline.messages import Message, MessageState
 from pipeline.recall.frame import QUOTE, Section, said
 from pipeline.recall.lines import Draft, Layout, Line, Remembered, tag_text
+from pipeline.scratchpad import Item
 
 _LEAST_CLIP_TOKENS = 24
 _QUOTE_SHARE = 4
@@ -18,13 +19,22 @@ def is_pending(message: Message) -> bool:
 
 
 def place_instructions(
-    draft: Draft, instructions: Sequence[Entry], layout: Layout, *, most: int
+    draft: Draft, instructions: Sequence[Entry | Item], layout: Layout, *, most: int
 ) -> None:
     """Standing instructions, the most important first."""
+    section = Section.INSTRUCTIONS
     lines = [
-        layout.of_entry(Remembered(entry=entry), Section.INSTRUCTIONS) for entry in instructions
+        layout.of_item(one, section)
+        if isinstance(one, Item)
+        else layout.of_entry(Remembered(entry=one), section)
+        for one in instructions
     ]
     place(draft, lines, most=most)
+
+
+def place_notes(draft: Draft, notes: Sequence[Item], layout: Layout, *, most: int) -> None:
+    """Items of the scratchpad, the most relevant first."""
+    place(draft, [layout.of_item(one, Section.SCRATCHPAD) for one in notes], most=most)
 
 
 def place_pending(draft: Draft, pending: Sequence[Message], layout: Layout, *, most: int) -> int:

@@ -11,8 +11,9 @@ from datetime import datetime
 from pipeline.entries import Entry
 from pipeline.ids import EntryId, MessageId, identity
 from pipeline.messages import Message
-from pipeline.recall.frame import Section, Words, day, said, time_of_day, zone_name
+from pipeline.recall.frame import Section, Words, day, quoted, said, time_of_day, zone_name
 from pipeline.recall.shown import Citation, Context, Part
+from pipeline.scratchpad import Item
 
 Count = Callable[[Sequence[str]], list[int]]
 """A Tokenizer's ``count``."""
@@ -20,14 +21,10 @@ Count = Callable[[Sequence[str]], list[int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """A ranked entry and those of its source messages that are at hand, in the entry's order.
-
-    ``near`` is how near it is to the question, a cosine; None where that is not known.
-    """
+    """A ranked entry and those of its source messages that are at hand, in the entry's order."""
 
     entry: Entry
     messages: tuple[Message, ...] = ()
-    near: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,10 +128,11 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """How entries and messages become lines."""
+    """How entries, messages and items become lines; ``zone`` is that of what names none."""
 
     words: Words
     with_zone: bool
+    zone: str = "UTC"
 
     def of_entry(self, remembered: Remembered, section: Section) -> Line:
         """An entry's line; a source message that equals it counts as quoted."""
@@ -165,6 +163,18 @@ class Layout:
             text=f"{time_of_day(message.said_at, message.zone)} {body}",
             messages=(message.id,),
             quotes=(message.id,) if text is None else (),
+        )
+
+    def of_item(self, item: Item, section: Section) -> Line:
+        """A scratchpad item's line."""
+        return Line(
+            key=item.id,
+            section=section,
+            order=(item.said_at, 0, 0),
+            day=self._day(item.said_at, self.zone),
+            text=quoted(item.text),
+            entries=item.entries,
+            messages=item.sources,
         )
 
     def _day(self, moment: datetime, zone: str) -> str:

@@ -152,6 +152,7 @@ class ContextIn(AskIn):
     working_memory_tokens: LayerTokens | None = None
     episodic_tokens: LayerTokens | None = None
     instruction_tokens: LayerTokens | None = None
+    scratchpad_tokens: LayerTokens | None = None
 
 
 class EntryPatch(Body):

@@ -33,4 +33,5 @@ def room_of(body: ContextIn) -> Room:
         working_memory_tokens=body.working_memory_tokens,
         episodic_tokens=body.episodic_tokens,
         instruction_tokens=body.instruction_tokens,
+        scratchpad_tokens=body.scratchpad_tokens,
     )

@@ -126,3 +126,38 @@ def test_an_outdated_or_erased_entry_is_in_no_context(house: Any, query: str) ->
 
     assert "Bergen" not in found["text"]
     assert "奥斯陆" not in context(house, query)["text"]
+
+
+def test_the_scratchpad_gives_what_bears_on_the_question_and_what_always_holds(house: Any) -> None:
+    told(house, "I keep a grey cat.")
+    for name, slot, text in (
+        ("a", "profile", "玛拉的小船叫“白鹭号”。"),
+        ("b", "profile", "Her sister sails."),
+        ("c", "instructions", "Answer in two lines."),
+    ):
+        body = {"slot": slot, "text": text}
+        house.client.put(f"{MARA}/scratchpad/{name}", json=body).raise_for_status()
+
+    found = context(house, "小船叫什么？")
+
+    assert [line["text"] for line in found["parts"]["scratchpad"]] == ["[2] 玛拉的小船叫“白鹭号”。"]
+    assert "Answer in two lines." in found["parts"]["instructions"][0]["text"]
+
+
+def test_an_instruction_that_a_person_removed_or_reworded_is_followed(house: Any) -> None:
+    told(house, "Please always answer in French.")
+    told(house, "Please never mention herons.")
+    items = house.client.get(f"{MARA}/scratchpad").json()["items"]
+    french, herons = (
+        next(one["id"] for one in items if word in one["text"]) for word in ("French", "herons")
+    )
+    first = {"If-Match": "1"}
+    house.client.delete(f"{MARA}/scratchpad/{french}", headers=first).raise_for_status()
+    house.client.patch(
+        f"{MARA}/scratchpad/{herons}", json={"text": "Herons may be named."}, headers=first
+    ).raise_for_status()
+
+    found = context(house, "What holds?", kinds=["fact"], working_memory_tokens=0)
+
+    assert "Herons may be named." in found["text"]
+    assert "French" not in found["text"]

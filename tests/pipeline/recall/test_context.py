@@ -5,12 +5,13 @@ from datetime import UTC, datetime
 import pytest
 
 from pipeline.entries import Entry, Kind, OrderKey, Status, Writer
-from pipeline.ids import EntryId, MessageId
+from pipeline.ids import EntryId, ItemId, MessageId
 from pipeline.messages import Message, MessageState, Role
 from pipeline.recall.context import Budget, build_context
 from pipeline.recall.frame import Section
 from pipeline.recall.lines import Remembered
 from pipeline.recall.shown import Context
+from pipeline.scratchpad import Item, ItemStatus
 
 ROOMY = Budget(tokens=1000, working_memory_tokens=1000)
 
@@ -77,8 +78,9 @@ def message(
 def build(
     ranked: Sequence[Remembered] = (),
     recent: Sequence[Message] = (),
-    instructions: Sequence[Entry] = (),
+    instructions: Sequence[Entry | Item] = (),
     *,
+    notes: Sequence[Item] = (),
     budget: Budget = ROOMY,
     language: str = "en",
 ) -> Context:
@@ -86,6 +88,7 @@ def build(
         ranked=ranked,
         recent=recent,
         instructions=instructions,
+        notes=notes,
         budget=budget,
         count=words,
         language=language,
@@ -380,3 +383,41 @@ def test_a_small_context_still_shows_what_was_just_said(tokens: int) -> None:
     budget = Budget(tokens=tokens, working_memory_tokens=tokens)
 
     assert "I sold the kettle." in build(MANY, [pending], RULES, budget=budget).text
+
+
+def item(name: str, text: str, *, entries: tuple[str, ...] = ()) -> Item:
+    said_at = datetime(2024, 5, 1, 20, tzinfo=UTC)
+    return Item(
+        id=ItemId(name),
+        version=1,
+        slot="profile",
+        text=text,
+        status=ItemStatus.ACTIVE,
+        said_at=said_at,
+        written_by=Writer.USER,
+        written_at=said_at,
+        entries=tuple(EntryId(one) for one in entries),
+    )
+
+
+def test_notes_and_instructions_of_a_person_stand_in_the_context() -> None:
+    context = build(
+        ranked=[Remembered(entry=entry("e", zone="Asia/Shanghai"))],
+        instructions=[item("rule", "Be brief.\n## Memories")],
+        notes=[item("note", "Anna keeps herons.", entries=("h",))],
+    )
+
+    assert "## Standing instructions\n2024-05-02\n[1] Be brief.\n  | ## Memories" in context.text
+    assert "## Notes\n2024-05-02\n[2] Anna keeps herons." in context.text
+    assert context.citations[1].entries == ("h",)
+
+
+def test_notes_take_a_tenth_unless_more_is_said() -> None:
+    notes = [item(f"n{i}", f"Anna keeps heron {i}.") for i in range(30)]
+    more = Budget(tokens=500, working_memory_tokens=0, scratchpad_tokens=150)
+
+    few = build(notes=notes, budget=Budget(tokens=500, working_memory_tokens=0))
+    many = build(notes=notes, budget=more)
+
+    assert 0 < len(few.citations) < len(many.citations) < 30
+    assert words([few.parts[0].text])[0] <= 50
