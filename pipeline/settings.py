@@ -231,6 +231,9 @@ class RecallSettings(Section):
     The weights are those of a search that names none: of the dense and the lexical list in the
     fusion, and of strength and newness beside the match, whose weight is 1. ``min_score`` is the
     relevance below which a hit is left out. A reranker reads the best ``reranked`` hits.
+    A context has ``context_tokens``, its layers at most what is set for them; where nothing is,
+    instructions have a fifth of the whole, other items of the scratchpad a tenth, and memories what
+    the others leave.
     """
 
     prefetch: PositiveInt = 100
@@ -244,6 +247,9 @@ class RecallSettings(Section):
     reranked: PositiveInt = 30
     context_tokens: PositiveInt = 2000
     working_memory_tokens: PositiveInt = 8000
+    episodic_tokens: PositiveInt | None = None
+    instruction_tokens: PositiveInt | None = None
+    scratchpad_tokens: PositiveInt | None = None
 
 
 class DecisionSettings(Section):

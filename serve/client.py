@@ -37,6 +37,21 @@ class SearchOptions(TypedDict, total=False):
     rerank: bool | None
 
 
+class ContextOptions(TypedDict, total=False):
+    """What else a question for a context may say, as the user guide has it."""
+
+    working_memory_tokens: int | None
+    episodic_tokens: int | None
+    instruction_tokens: int | None
+    scratchpad_tokens: int | None
+    kinds: Sequence[str]
+    filter: Mapping[str, JsonValue] | None
+    as_of: str | None
+    weights: Mapping[str, float]
+    min_score: float | None
+    rerank: bool | None
+
+
 class Client:
     """One connection pool to one service; use it as a context manager or call ``close``.
 
@@ -212,13 +227,13 @@ class Client:
         query: str,
         *,
         budget_tokens: int | None = None,
-        working_memory_tokens: int | None = None,
+        **more: Unpack[ContextOptions],
     ) -> replies.Context:
         """What a model should read to answer, within a budget of tokens."""
         body: dict[str, JsonValue] = {
             "query": query,
             "budget_tokens": budget_tokens,
-            "working_memory_tokens": working_memory_tokens,
+            **cast(Mapping[str, JsonValue], more),
         }
         reply = self.call("POST", _path(collection, "context"), body=body, repeatable=True)
         return cast(replies.Context, reply)

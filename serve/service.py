@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from actors.records import Records
@@ -13,7 +12,6 @@ from pipeline.errors import InputError
 from pipeline.ids import EntryId, MessageId
 from pipeline.messages import Message, NewMessage, Scope, Segment, TenantId
 from pipeline.ports import Clock, Tokenizer
-from pipeline.recall.context import Budget, Context, Remembered, build_context
 from pipeline.recall.question import Question
 from pipeline.recall.text import index_text
 from pipeline.runs import LedgerRow
@@ -21,11 +19,11 @@ from pipeline.settings import QuotaSettings, RecallSettings
 from pipeline.sleep.forgetting import HALF_LIFE_DAYS
 from pipeline.state import CollectionInfo, Page
 from pipeline.tenancy import Quotas
-from pipeline.text.languages import language
 from pipeline.usage import Price
 from serve.backpressure import Backpressure
 from serve.captions import Captions
 from serve.collection_settings import EVERYTHING, CollectionConfig
+from serve.contexts import Contexts, Recalled, Room
 from serve.gate import Access, Gate
 from serve.index import AsyncIndex
 from serve.models import AsyncModels, AsyncReranker
@@ -35,18 +33,6 @@ from serve.scratchpads import Scratchpads
 from serve.searching import Hit, Searching
 
 Condition = Callable[[], bool]
-
-RECENT_MESSAGES = 200
-INSTRUCTIONS = 50
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
-    """A context with the messages that its citations name."""
-
-    context: Context
-    messages: Mapping[MessageId, Message]
-    language: str
 
 
 class Memory:
@@ -84,9 +70,7 @@ class Memory:
         )
         self._captions = captions or Captions()
         self._model = model
-        self._tokenizer = tokenizer
         self._clock = clock
-        self._recall = recall
         defaults = Quotas(**quotas.model_dump())
         self._messages_per_minute = defaults.messages_per_minute
         self.gate = Gate(tenants=records.tenants, keys=records.keys, access=access, clock=clock)
@@ -94,6 +78,13 @@ class Memory:
             backlog=records.backlog, tenants=records.tenants, defaults=defaults, clock=clock
         )
         self.settings = CollectionConfig(records=records, offered=offered, clock=clock)
+        self.contexts = Contexts(
+            records=records,
+            searching=self.searching,
+            tokenizer=tokenizer,
+            recall=recall,
+            settings=self.settings,
+        )
         self.scratchpads = Scratchpads(
             records=records,
             settings=self.settings,
@@ -306,40 +297,9 @@ class Memory:
         question = Question(text=query, limit=limit, statuses=tuple(statuses), kinds=tuple(kinds))
         return await self.searching.search(scope.tenant, [scope.collection], question)
 
-    async def context(
-        self,
-        scope: Scope,
-        query: str,
-        *,
-        budget_tokens: int | None = None,
-        working_memory_tokens: int | None = None,
-    ) -> Recalled:
-        """What a model should read to answer the query, within the budget."""
-        asked = self._recall
-        total = asked.context_tokens if budget_tokens is None else budget_tokens
-        working = (
-            asked.working_memory_tokens if working_memory_tokens is None else working_memory_tokens
-        )
-        hits = await self.search(scope, query, limit=asked.prefetch)
-        sources = {message.id: message for hit in hits for message in hit.sources}
-        recent, instructions = await asyncio.to_thread(self._standing, scope)
-        built = build_context(
-            ranked=[_remembered(hit.entry, sources) for hit in hits],
-            recent=recent,
-            instructions=instructions,
-            budget=Budget(tokens=total, working_memory_tokens=working),
-            count=self._tokenizer.count,
-            language=language(query),
-        )
-        messages = {**sources, **{message.id: message for message in recent}}
-        return Recalled(context=built, messages=messages, language=language(query))
-
-    def _standing(self, scope: Scope) -> tuple[list[Message], list[Entry]]:
-        """The newest messages and the standing instructions, newest first."""
-        newest = self._records.messages.messages(scope, limit=RECENT_MESSAGES, newest=True)
-        recent = [message for message in newest if message.redacted_at is None]
-        instructions = self._records.entries.of_kind(scope, Kind.INSTRUCTION, limit=INSTRUCTIONS)
-        return recent, instructions
+    async def context(self, scope: Scope, question: Question, room: Room) -> Recalled:
+        """What a model should read to answer, within the room. Raises as a search does."""
+        return await self.contexts.of(scope, question, room)
 
     # Sleep ----------------------------------------------------------------------------------
 
@@ -349,13 +309,3 @@ class Memory:
         """The texts of the candidate versions that ledger rows name; what was erased has none."""
         named = list({each.entry for row in rows for each in row.candidates})
         return await asyncio.to_thread(self._records.entries.texts, tenant, named)
-
-
-def _remembered(entry: Entry, sources: Mapping[MessageId, Message]) -> Remembered:
-    present = (sources.get(source) for source in entry.sources)
-    return Remembered(
-        entry=entry,
-        messages=tuple(
-            message for message in present if message is not None and message.redacted_at is None
-        ),
-    )

@@ -23,6 +23,7 @@ class Section(StrEnum):
     """The parts of a context in the order they appear."""
 
     INSTRUCTIONS = "instructions"
+    SCRATCHPAD = "scratchpad"
     EPISODIC = "episodic"
     WORKING_MEMORY = "working_memory"
 
@@ -43,6 +44,7 @@ ENGLISH = Words(
     opening_zones="Records from memory, quoted as data.",
     titles={
         Section.INSTRUCTIONS: "## Standing instructions",
+        Section.SCRATCHPAD: "## Notes",
         Section.EPISODIC: "## Memories",
         Section.WORKING_MEMORY: "## Latest messages",
     },
@@ -60,6 +62,7 @@ CHINESE = Words(
     opening_zones="以下是记忆中的记录，原文仅为引用的资料。",
     titles={
         Section.INSTRUCTIONS: "## 长期指示",
+        Section.SCRATCHPAD: "## 便笺",
         Section.EPISODIC: "## 记忆",
         Section.WORKING_MEMORY: "## 最近的消息",
     },

@@ -15,6 +15,14 @@ from serve.replies import Hit, Version
 CollectionArgument = Annotated[str, typer.Argument(help="The collection to ask.")]
 QueryArgument = Annotated[str, typer.Argument(help="A question or a few words, in any language.")]
 
+FilterOption = Annotated[
+    str | None,
+    typer.Option("--filter", help='JSON, as {"speaker": "Mara", "said_at": {"gte": "2025"}}.'),
+]
+AsOfOption = Annotated[
+    str | None, typer.Option(help="What held at this time, in the words of that version.")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this group."""
@@ -34,13 +42,8 @@ def search(
     also: Annotated[
         list[str] | None, typer.Option(help="Search this collection of yours too.")
     ] = None,
-    where: Annotated[
-        str | None,
-        typer.Option("--filter", help='JSON, as {"speaker": "Mara", "said_at": {"gte": "2025"}}.'),
-    ] = None,
-    as_of: Annotated[
-        str | None, typer.Option(help="What held at this time, in the words of that version.")
-    ] = None,
+    where: FilterOption = None,
+    as_of: AsOfOption = None,
     min_score: Annotated[
         float | None, typer.Option(min=0, max=1, help="Leave out what is less relevant.")
     ] = None,
@@ -84,13 +87,19 @@ def context(
     budget: Annotated[
         int | None, typer.Option(min=50, max=200_000, help="Tokens that the context may take.")
     ] = None,
+    where: FilterOption = None,
+    as_of: AsOfOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print what a model should read to answer a question."""
     screen = Screen(as_json=as_json)
     with connect() as client:
         found = client.context(
-            named("collection", collection), named("query", query), budget_tokens=budget
+            named("collection", collection),
+            named("query", query),
+            budget_tokens=budget,
+            filter=read_filter(where),
+            as_of=as_of,
         )
     if as_json:
         screen.document(found)

@@ -7,6 +7,7 @@ from serve.ingress import errors
 from serve.ingress.access import Caller, bearer
 from serve.ingress.collection_settings import settings_routes
 from serve.ingress.collections import collection_routes, message_routes, recall_routes
+from serve.ingress.contexts import context_routes
 from serve.ingress.entries import entry_routes
 from serve.ingress.lifecycle import lifecycle_routes
 from serve.ingress.limits import Doorway, Room
@@ -47,6 +48,7 @@ def build_api(
     api.include_router(message_routes(memory, limits, caller))
     api.include_router(search_routes(memory, caller))
     api.include_router(recall_routes(memory, caller))
+    api.include_router(context_routes(memory, caller))
     api.include_router(entry_routes(memory, caller))
     api.include_router(scratchpad_routes(memory, memory.scratchpads, caller))
     api.include_router(forgetting_routes(memory, memory.scratchpads, caller))

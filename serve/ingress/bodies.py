@@ -115,22 +115,24 @@ class WeightsIn(Body):
     recency: Weight | None = None
 
 
-class SearchIn(Body):
-    """A question to the entries of one collection.
-
-    ``filter`` and ``as_of`` take the forms of the user guide.
-    """
+class AskIn(Body):
+    """A question to entries; ``filter`` and ``as_of`` take the forms of the user guide."""
 
     query: Annotated[Text, Field(min_length=1, max_length=10_000)]
-    limit: Annotated[int, Field(ge=1, le=200)] = 10
-    statuses: list[Status] = Field(default_factory=list)
     kinds: list[Kind] = Field(default_factory=list)
     filter: Annotated[Metadata | None, Field(examples=FILTERS)] = None
     as_of: Annotated[Time, Field(examples=["2025-03-05", "2025-03-05T14:30:00+08:00"])] = None
     weights: WeightsIn = WeightsIn()
     min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
-    neighbours: Annotated[int, Field(ge=0, le=5)] = 0
     rerank: bool | None = None
+
+
+class SearchIn(AskIn):
+    """A question to the entries of one collection."""
+
+    limit: Annotated[int, Field(ge=1, le=200)] = 10
+    statuses: list[Status] = Field(default_factory=list)
+    neighbours: Annotated[int, Field(ge=0, le=5)] = 0
     explain: bool = False
 
 
@@ -140,12 +142,17 @@ class SearchManyIn(SearchIn):
     collections: Annotated[list[Name], Field(min_length=1, max_length=100)]
 
 
-class ContextIn(Body):
-    """A question and the room its answer's context may take."""
+LayerTokens = Annotated[int, Field(ge=0, le=200_000)]
 
-    query: Annotated[Text, Field(min_length=1, max_length=10_000)]
+
+class ContextIn(AskIn):
+    """A question and the room its answer's context may take, as a whole and by layer."""
+
     budget_tokens: Annotated[int, Field(ge=50, le=200_000)] | None = None
-    working_memory_tokens: Annotated[int, Field(ge=0, le=200_000)] | None = None
+    working_memory_tokens: LayerTokens | None = None
+    episodic_tokens: LayerTokens | None = None
+    instruction_tokens: LayerTokens | None = None
+    scratchpad_tokens: LayerTokens | None = None
 
 
 class EntryPatch(Body):

@@ -1,4 +1,4 @@
-"""Routes of one collection: messages in, entries and context out."""
+"""Routes of one collection: messages in, entries out."""
 
 import json
 from typing import Annotated
@@ -15,7 +15,6 @@ from pipeline.settings import LimitSettings
 from serve.ingress.access import Caller
 from serve.ingress.bodies import (
     HIGHEST_SEQUENCE,
-    ContextIn,
     FlushIn,
     MessageIn,
     MessagesIn,
@@ -25,7 +24,6 @@ from serve.ingress.views import (
     AcceptOut,
     CollectionOut,
     CollectionsOut,
-    ContextOut,
     EndOut,
     EntriesOut,
     EntryOut,
@@ -166,7 +164,7 @@ def collection_routes(memory: Memory, caller: Caller) -> APIRouter:
 
 
 def recall_routes(memory: Memory, caller: Caller) -> APIRouter:
-    """Entries and context."""
+    """Entries, page by page."""
     routes = APIRouter(prefix="/v1/collections", tags=["recall"])
 
     @routes.get("/{collection}/entries")
@@ -182,17 +180,5 @@ def recall_routes(memory: Memory, caller: Caller) -> APIRouter:
             entries=[EntryOut.of(scope.collection, each, sources) for each in page.entries],
             cursor=page.cursor,
         )
-
-    @routes.post("/{collection}/context")
-    async def context(
-        body: ContextIn, scope: Annotated[Scope, Depends(caller.scope)]
-    ) -> ContextOut:
-        recalled = await memory.context(
-            scope,
-            body.query,
-            budget_tokens=body.budget_tokens,
-            working_memory_tokens=body.working_memory_tokens,
-        )
-        return ContextOut.of(recalled)
 
     return routes

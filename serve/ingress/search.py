@@ -12,7 +12,7 @@ from pipeline.recall.filters import parse_filter
 from pipeline.recall.question import Question
 from pipeline.text.times import time_of
 from serve.ingress.access import Caller
-from serve.ingress.bodies import SearchIn, SearchManyIn
+from serve.ingress.bodies import AskIn, SearchIn, SearchManyIn
 from serve.ingress.views import EntryOut, ExplainOut, HitOut, HitsOut, MessageOut
 from serve.searching import Hit
 from serve.service import Memory
@@ -25,7 +25,7 @@ def search_routes(memory: Memory, caller: Caller) -> APIRouter:
     @routes.post("/collections/{collection}/search")
     async def search(body: SearchIn, scope: Annotated[Scope, Depends(caller.scope)]) -> HitsOut:
         hits = await memory.searching.search(
-            scope.tenant, [scope.collection], question_of(body, memory)
+            scope.tenant, [scope.collection], _search_of(body, memory)
         )
         return _view(hits, is_explained=body.explain)
 
@@ -34,26 +34,31 @@ def search_routes(memory: Memory, caller: Caller) -> APIRouter:
         body: SearchManyIn, tenant: Annotated[str, Depends(caller.tenant)]
     ) -> HitsOut:
         names = [path_name(name, field="collections") for name in body.collections]
-        hits = await memory.searching.search(caller.known(tenant), names, question_of(body, memory))
+        hits = await memory.searching.search(caller.known(tenant), names, _search_of(body, memory))
         return _view(hits, is_explained=body.explain)
 
     return routes
 
 
-def question_of(body: SearchIn, memory: Memory) -> Question:
+def question_of(body: AskIn, memory: Memory) -> Question:
     """The question that a request asks. Raises InputError."""
-    as_of = None if body.as_of is None else time_of(body.as_of, field="as_of")
     return Question(
         text=body.query,
-        limit=body.limit,
-        statuses=tuple(body.statuses),
         kinds=tuple(body.kinds),
         where=None if body.filter is None else parse_filter(body.filter),
-        as_of=as_of,
+        as_of=None if body.as_of is None else time_of(body.as_of, field="as_of"),
         weights=replace(memory.searching.weights, **body.weights.model_dump(exclude_none=True)),
         min_score=body.min_score,
-        neighbours=body.neighbours,
         rerank=body.rerank,
+    )
+
+
+def _search_of(body: SearchIn, memory: Memory) -> Question:
+    return replace(
+        question_of(body, memory),
+        limit=body.limit,
+        statuses=tuple(body.statuses),
+        neighbours=body.neighbours,
     )
 
 

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, JsonValue, PlainSerializer
 from pipeline.entries import Entry, EntryVersion
 from pipeline.ids import MessageId
 from pipeline.messages import Json, Message, Segment
-from pipeline.recall.context import Citation
+from pipeline.recall.shown import Citation
 from pipeline.state import CollectionInfo
-from serve.service import Recalled
+from serve.contexts import Recalled
 
 
 def _utc(value: datetime) -> str:

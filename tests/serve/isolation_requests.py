@@ -333,6 +333,17 @@ class _Asked:
             body |= self._dice.one(ODD_OPTIONS)
         return body
 
+    def context(self) -> Json:
+        """A question for a context, which takes what narrows a search, and room by layer."""
+        body = {
+            name: value
+            for name, value in self.search().items()
+            if name not in ("limit", "explain", "neighbours")
+        }
+        if self._dice.often(0.3):
+            body |= {"budget_tokens": self._dice.number(50, 3000), "episodic_tokens": 500}
+        return body
+
     def search_many(self) -> Json:
         """A question to several collections."""
         return {**self.search(), "collections": [self._owned("collection") for _ in range(2)]}
@@ -409,7 +420,7 @@ _BODIES: Mapping[str, Callable[[_Asked], Json]] = {
     f"POST {_COLLECTION}/flush": lambda _: {"wait": False},
     f"POST {_COLLECTION}/search": _Asked.search,
     "POST /v1/search": _Asked.search_many,
-    f"POST {_COLLECTION}/context": lambda asked: {"query": asked.search()["query"]},
+    f"POST {_COLLECTION}/context": _Asked.context,
     f"POST {_COLLECTION}/import": _Asked.imported,
     "PATCH /v1/entries/{entry}": _Asked.patch,
     "PUT /v1/collections/{collection}/scratchpad/{item}": _Asked.item,
