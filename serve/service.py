@@ -31,6 +31,7 @@ from serve.index import AsyncIndex
 from serve.models import AsyncModels, AsyncReranker
 from serve.operations import Operations
 from serve.queries import QueryVectors
+from serve.recalls import Recalls
 from serve.scratchpads import Scratchpads
 from serve.searching import Hit, Searching
 
@@ -42,11 +43,13 @@ INSTRUCTIONS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """A context with the messages that its citations name."""
+    """A context with the messages that its citations name, and what it could choose from."""
 
     context: Context
     messages: Mapping[MessageId, Message]
     language: str
+    hits: Sequence[Hit] = ()
+    instructions: Sequence[Entry] = ()
 
 
 class Memory:
@@ -82,6 +85,7 @@ class Memory:
             reranker=reranker,
             half_life_days=half_life_days,
         )
+        self.recalls = Recalls(records=records, tokenizer=tokenizer, clock=clock)
         self._captions = captions or Captions()
         self._model = model
         self._tokenizer = tokenizer
@@ -332,7 +336,13 @@ class Memory:
             language=language(query),
         )
         messages = {**sources, **{message.id: message for message in recent}}
-        return Recalled(context=built, messages=messages, language=language(query))
+        return Recalled(
+            context=built,
+            messages=messages,
+            language=language(query),
+            hits=hits,
+            instructions=instructions,
+        )
 
     def _standing(self, scope: Scope) -> tuple[list[Message], list[Entry]]:
         """The newest messages and the standing instructions, newest first."""

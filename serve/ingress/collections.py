@@ -187,12 +187,14 @@ def recall_routes(memory: Memory, caller: Caller) -> APIRouter:
     async def context(
         body: ContextIn, scope: Annotated[Scope, Depends(caller.scope)]
     ) -> ContextOut:
+        asked = memory.recalls.asked(scope.tenant, [scope.collection], body.query)
         recalled = await memory.context(
             scope,
             body.query,
             budget_tokens=body.budget_tokens,
             working_memory_tokens=body.working_memory_tokens,
         )
-        return ContextOut.of(recalled)
+        recall = memory.recalls.shown(asked, recalled.context, recalled.hits, recalled.instructions)
+        return ContextOut.of(recalled, recall=recall)
 
     return routes
