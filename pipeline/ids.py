@@ -15,6 +15,7 @@ SegmentId = NewType("SegmentId", str)
 EntryId = NewType("EntryId", str)
 RunId = NewType("RunId", str)
 ItemId = NewType("ItemId", str)
+RecallId = NewType("RecallId", str)
 
 _NAMESPACE = uuid.UUID("5e0c8a30-7d0e-5d9e-9d43-4b6b0c6f7a51").bytes
 _VARIANTS = {sign: "89ab"[int(sign, 16) % 4] for sign in "0123456789abcdef"}

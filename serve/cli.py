@@ -25,6 +25,7 @@ from serve.commands import (
     moving,
     quarantine,
     recall,
+    recalls,
     scratchpad,
     sleeping,
     tenants,
@@ -46,7 +47,7 @@ def build() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    groups = (lifecycle, demo, ingest, recall, sleeping, scratchpad, quarantine, tenants)
+    groups = (lifecycle, demo, ingest, recall, recalls, sleeping, scratchpad, quarantine, tenants)
     rest = (models, doctor, evaluation, erasing, moving, upkeep, usage)
     for group in (*groups, collections, *rest):
         group.register(app)

@@ -213,11 +213,7 @@ class Client:
             "explain": explain,
             **cast(Mapping[str, JsonValue], more),
         }
-        path = "/v1/search"
-        if isinstance(collection, str):
-            path = _path(collection, "search")
-        else:
-            body["collections"] = list(collection)
+        path, body = search_request(collection, body)
         reply = self.call("POST", path, body=body, repeatable=True)
         return cast(list[replies.Hit], reply["hits"])
 
@@ -345,6 +341,15 @@ class Client:
         asked = seconds(retry_after)
         grown = self._pause_s * 2**attempt * random.uniform(0.5, 1.5)
         time.sleep(min(_MAX_PAUSE_S, grown if asked is None else asked))
+
+
+def search_request(
+    collection: str | Sequence[str], body: Mapping[str, JsonValue]
+) -> tuple[str, dict[str, JsonValue]]:
+    """The path and body of a search in one collection, or in several."""
+    if isinstance(collection, str):
+        return _path(collection, "search"), dict(body)
+    return "/v1/search", {**body, "collections": list(collection)}
 
 
 def _path(collection: str, what: str) -> str:

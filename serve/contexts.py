@@ -39,11 +39,16 @@ class Room:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """A context with the messages that its citations name, in the language of its question."""
+    """A context with the messages that its citations name, in the language of its question.
+
+    ``hits`` are what was found for it, ``others`` entries that it may show without a search.
+    """
 
     context: Context
     messages: Mapping[MessageId, Message]
     language: str
+    hits: Sequence[Hit] = ()
+    others: Sequence[Entry] = ()
 
 
 class Contexts:
@@ -88,7 +93,13 @@ class Contexts:
             language=language(question.text),
         )
         messages = {**sources, **{message.id: message for message in recent}}
-        return Recalled(context=built, messages=messages, language=language(question.text))
+        return Recalled(
+            context=built,
+            messages=messages,
+            language=language(question.text),
+            hits=hits,
+            others=[one for one in standing if isinstance(one, Entry)],
+        )
 
     def _budget(self, room: Room) -> Budget:
         ours = self._recall

@@ -168,7 +168,10 @@ class Lifecycle:
         return redacted
 
     async def upkeep(self) -> None:
-        """Redacts what every tenant kept long enough and wipes what is owed."""
+        """Redacts and forgets what every tenant kept long enough and wipes what is owed."""
+        for tenant in await asyncio.to_thread(self._records.recalls.tenants):
+            now = self._clock.now()
+            await asyncio.to_thread(self._records.recalls.forget_old, tenant, now=now)
         for tenant in await asyncio.to_thread(self._records.retention.tenants):
             await self.redact_old(tenant)
         await self.wipe()

@@ -135,14 +135,68 @@ class Line(TypedDict):
 
 
 class Context(TypedDict):
-    """What a model should read, its lines by section, and the ids that they cite."""
+    """What a model should read, its lines by section, what they cite, and the recall's id."""
 
+    recall: str
     text: str
     tokens: int
     language: str
     parts: dict[str, list[Line]]
     entries: list[str]
     messages: list[str]
+
+
+class RecalledEntry(TypedDict):
+    """An entry that a recall returned, its version then, and its score where it was ranked."""
+
+    entry: str
+    collection: str
+    version: int
+    score: float | None
+
+
+class Recall(TypedDict):
+    """A recall; ``query`` is None where only its digest is kept."""
+
+    id: str
+    kind: str
+    created_at: str
+    collections: list[str]
+    query: str | None
+    query_hash: str
+    entries: list[RecalledEntry]
+    tokens: int
+    seconds: float
+
+
+class Reason(TypedDict):
+    """Why an entry was returned: its text then; it and its messages now, as far as they are."""
+
+    recalled: RecalledEntry
+    text: str | None
+    now: Entry | None
+    messages: list[Message]
+
+
+class Why(TypedDict):
+    """A recall and what each of its entries rests on."""
+
+    recall: Recall
+    reasons: list[Reason]
+
+
+class RecallKeeping(TypedDict):
+    """What is kept of a question (hash or text), and for how many days."""
+
+    query: str
+    days: int
+
+
+class Found(TypedDict):
+    """Found entries, best first, and the id of the recall that this was."""
+
+    recall: str
+    hits: list[Hit]
 
 
 class Version(TypedDict):

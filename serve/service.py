@@ -29,6 +29,7 @@ from serve.index import AsyncIndex
 from serve.models import AsyncModels, AsyncReranker
 from serve.operations import Operations
 from serve.queries import QueryVectors
+from serve.recalls import Recalls
 from serve.scratchpads import Scratchpads
 from serve.searching import Hit, Searching
 
@@ -68,6 +69,7 @@ class Memory:
             reranker=reranker,
             half_life_days=half_life_days,
         )
+        self.recalls = Recalls(records=records, tokenizer=tokenizer, clock=clock)
         self._captions = captions or Captions()
         self._model = model
         self._clock = clock

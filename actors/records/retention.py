@@ -1,5 +1,6 @@
 """How long raw messages are kept, and taking the words out of those kept long enough."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -36,7 +37,7 @@ class SqlRetention:
     def days(self, tenant: TenantId) -> int | None:
         """How many days after its acceptance a raw message is kept. Raises NotFound."""
         with reading(self._engine, tenant) as connection:
-            return _days(_settings(connection, tenant))
+            return days_of(_settings(connection, tenant))
 
     def keep(self, tenant: TenantId, days: int | None) -> None:
         """Sets it. Raises InputError outside 1 to ``MOST_DAYS``, NotFound without the tenant."""
@@ -55,7 +56,7 @@ class SqlRetention:
         query = select(tenants.c.name, tenants.c.settings).order_by(tenants.c.name)
         with reading(self._engine, EVERY_TENANT) as connection:
             rows = connection.execute(query).all()
-        return [TenantId(row.name) for row in rows if _days(row.settings) is not None]
+        return [TenantId(row.name) for row in rows if days_of(row.settings) is not None]
 
     def redact(self, tenant: TenantId, *, now: datetime) -> int:
         """Redacts one batch of messages kept long enough; how many, 0 when none is left.
@@ -65,7 +66,7 @@ class SqlRetention:
         their sources point to messages without words. Doing it twice changes nothing.
         """
         with writing(self._engine, tenant) as connection:
-            days = _days(_settings(connection, tenant))
+            days = days_of(_settings(connection, tenant))
             if days is None:
                 return 0
             found = _old(connection, tenant, now - timedelta(days=days))
@@ -97,7 +98,8 @@ def _settings(connection: Connection, tenant: TenantId, *, lock: bool = False) -
     return settings
 
 
-def _days(settings: dict[str, Any]) -> int | None:
+def days_of(settings: Mapping[str, Any]) -> int | None:
+    """How many days a tenant's settings keep raw messages; None for ever."""
     days = settings.get(_SETTING)
     return days if isinstance(days, int) and days >= 1 else None
 

@@ -19,6 +19,7 @@ from actors.records.message_log import SqlMessageLog
 from actors.records.migrate import upgrade
 from actors.records.outbox import SqlOutbox
 from actors.records.quarantine_store import SqlQuarantine
+from actors.records.recall_store import SqlRecalls
 from actors.records.retention import SqlRetention
 from actors.records.scratchpad_store import SqlScratchpad
 from actors.records.sleep import SqlSleepStore
@@ -53,6 +54,7 @@ class Records:
     usage: SqlUsage
     scratchpad: SqlScratchpad
     tending: SqlTending
+    recalls: SqlRecalls
 
     def close(self) -> None:
         """Gives the connections back; the stores must not be used afterwards."""
@@ -97,4 +99,5 @@ def open_records(url: str, *, owner: str | None = None) -> Records:
         usage=SqlUsage(engine),
         scratchpad=SqlScratchpad(engine),
         tending=SqlTending(engine),
+        recalls=SqlRecalls(engine),
     )

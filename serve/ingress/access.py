@@ -44,6 +44,7 @@ SCOPES: Mapping[tuple[str, str], KeyScope] = {
     ("PUT", "/v1/retention"): KeyScope.ERASE,
     ("POST", "/v1/retention/run"): KeyScope.ERASE,
     ("POST", "/v1/fsck"): KeyScope.INGEST,
+    ("PUT", "/v1/recalls/settings"): KeyScope.ERASE,
 }
 """The scope that a route asks for; of the others GET asks for read, everything else for admin."""
 

@@ -12,6 +12,7 @@ from serve.ingress.entries import entry_routes
 from serve.ingress.lifecycle import lifecycle_routes
 from serve.ingress.limits import Doorway, Room
 from serve.ingress.operations import ingest_routes, quarantine_routes, tenant_routes
+from serve.ingress.recalls import recalls_routes
 from serve.ingress.scratchpad import forgetting_routes, scratchpad_routes
 from serve.ingress.search import search_routes
 from serve.ingress.sleep import sleep_routes
@@ -49,6 +50,7 @@ def build_api(
     api.include_router(search_routes(memory, caller))
     api.include_router(recall_routes(memory, caller))
     api.include_router(context_routes(memory, caller))
+    api.include_router(recalls_routes(memory.recalls, caller))
     api.include_router(entry_routes(memory, caller))
     api.include_router(scratchpad_routes(memory, memory.scratchpads, caller))
     api.include_router(forgetting_routes(memory, memory.scratchpads, caller))

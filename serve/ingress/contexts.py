@@ -21,7 +21,10 @@ def context_routes(memory: Memory, caller: Caller) -> APIRouter:
     async def context(
         body: ContextIn, scope: Annotated[Scope, Depends(caller.scope)]
     ) -> ContextOut:
-        return ContextOut.of(await memory.context(scope, question_of(body, memory), room_of(body)))
+        asked = memory.recalls.asked(scope.tenant, [scope.collection], body.query)
+        recalled = await memory.context(scope, question_of(body, memory), room_of(body))
+        recall = memory.recalls.shown(asked, recalled.context, recalled.hits, recalled.others)
+        return ContextOut.of(recalled, recall=recall)
 
     return routes
 

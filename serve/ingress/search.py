@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from pipeline.messages import Scope
+from pipeline.messages import Scope, TenantId
 from pipeline.names import path_name
 from pipeline.recall.filters import parse_filter
 from pipeline.recall.question import Question
@@ -24,18 +24,14 @@ def search_routes(memory: Memory, caller: Caller) -> APIRouter:
 
     @routes.post("/collections/{collection}/search")
     async def search(body: SearchIn, scope: Annotated[Scope, Depends(caller.scope)]) -> HitsOut:
-        hits = await memory.searching.search(
-            scope.tenant, [scope.collection], _search_of(body, memory)
-        )
-        return _view(hits, is_explained=body.explain)
+        return await _searched(memory, scope.tenant, [scope.collection], body)
 
     @routes.post("/search")
     async def search_many(
         body: SearchManyIn, tenant: Annotated[str, Depends(caller.tenant)]
     ) -> HitsOut:
         names = [path_name(name, field="collections") for name in body.collections]
-        hits = await memory.searching.search(caller.known(tenant), names, _search_of(body, memory))
-        return _view(hits, is_explained=body.explain)
+        return await _searched(memory, caller.known(tenant), names, body)
 
     return routes
 
@@ -62,8 +58,15 @@ def _search_of(body: SearchIn, memory: Memory) -> Question:
     )
 
 
-def _view(hits: Sequence[Hit], *, is_explained: bool) -> HitsOut:
-    return HitsOut(hits=[_hit(hit, is_explained=is_explained) for hit in hits])
+async def _searched(
+    memory: Memory, tenant: TenantId, names: Sequence[str], body: SearchIn
+) -> HitsOut:
+    asked = memory.recalls.asked(tenant, names, body.query)
+    hits = await memory.searching.search(tenant, names, _search_of(body, memory))
+    return HitsOut(
+        recall=memory.recalls.searched(asked, hits),
+        hits=[_hit(hit, is_explained=body.explain) for hit in hits],
+    )
 
 
 def _hit(hit: Hit, *, is_explained: bool) -> HitOut:

@@ -319,8 +319,9 @@ class HitOut(View):
 
 
 class HitsOut(View):
-    """Found entries, best first."""
+    """Found entries, best first, and the id of the recall that this was."""
 
+    recall: str
     hits: list[HitOut]
 
 
@@ -334,8 +335,9 @@ class LineOut(View):
 
 
 class ContextOut(View):
-    """What a model should read: text ready for a prompt, and its lines by section."""
+    """What a model should read: text ready for a prompt, its lines by section, the recall's id."""
 
+    recall: str
     text: str
     tokens: int
     language: str
@@ -344,10 +346,11 @@ class ContextOut(View):
     messages: list[str]
 
     @classmethod
-    def of(cls, recalled: Recalled) -> Self:
+    def of(cls, recalled: Recalled, *, recall: str) -> Self:
         """The context's view."""
         context, messages = recalled.context, recalled.messages
         return cls(
+            recall=recall,
             text=context.text,
             tokens=context.tokens,
             language=recalled.language,

@@ -69,6 +69,7 @@ class Known:
     message: list[str] = field(default_factory=list)
     segment: list[str] = field(default_factory=list)
     item: list[str] = field(default_factory=list)
+    recall: list[str] = field(default_factory=list)
     export: bytes = b"{}"
 
 
@@ -179,6 +180,7 @@ class Place:
             mine = select(entries.c.id, entries.c.version).where(entries.c.tenant == tenant)
             found.version = {row.id: row.version for row in connection.execute(mine)}
             found.item = column(scratchpad_items.c.id)
+            found.recall = column(recalls.c.id)
             pad = select(scratchpad_items.c.id, scratchpad_items.c.version)
             pad = pad.where(scratchpad_items.c.tenant == tenant)
             found.version |= {row.id: row.version for row in connection.execute(pad)}
@@ -266,7 +268,11 @@ def _add_rows(place: Place) -> None:
         "written_by": "sleep",
         "written_at": now,
     }
-    asked = {"id": "r", "kind": "search", "query": "藏宝洞", "returned": [], "created_at": now}
+    entry = place.known(THEIRS).entry[0]
+    shown = [{"entry": entry, "version": 1, "score": 0.5, "rank": 1}]
+    returned = {"query_hash": "h", "entries": shown, "tokens": 3, "seconds": 0.1, "parts": 1}
+    asked = {"kind": "search", "query": "藏宝洞", "returned": returned, "created_at": now}
+    asked["id"] = "recall-of-theirs"
     with writing(place.house.records.engine, THEIRS) as connection:
         connection.execute(insert(scratchpad_items).values(**row, id="item-of-theirs", **item))
         version = {"item": "item-of-theirs", "why": "Ximbolaya", **item}
@@ -306,6 +312,7 @@ def _told(known: Known) -> Known:
         message=half(known.message),
         segment=half(known.segment),
         item=half(known.item),
+        recall=known.recall,
     )
 
 

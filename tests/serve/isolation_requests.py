@@ -244,6 +244,8 @@ class _Asked:
             return [("limit", str(dice.number(1, 100)))]
         if name == "DELETE /v1/entries/{entry}":
             return [("sources", dice.one(("redact", "entries")))]
+        if name == "GET /v1/recalls":
+            return [("collection", self._owned("collection"))] if dice.often(0.5) else []
         if name == "GET /v1/quarantine":
             return [("state", dice.one(("held", "retried", "dropped")))]
         if name == "GET /v1/ingest":
@@ -380,6 +382,11 @@ class _Asked:
         """A time to keep messages."""
         return {"days": self._dice.one((None, 3650, 0, -1, 36_501, 10**9, 10**30, 1.5, "7"))}
 
+    def keeping(self) -> Json:
+        """What to keep of questions."""
+        kept = ("hash", "text") if self.is_plain else ("hash", "text", "", None, 3)
+        return {"query": self._dice.one(kept), "days": 30}
+
     def fsck(self) -> Json:
         """A check."""
         body: dict[str, Json] = {"repair": self._dice.often(0.5)}
@@ -428,6 +435,7 @@ _BODIES: Mapping[str, Callable[[_Asked], Json]] = {
     "POST /v1/sleep/runs": _Asked.sleep,
     "PUT /v1/sleep/schedule": _Asked.schedule,
     "POST /v1/fsck": _Asked.fsck,
+    "PUT /v1/recalls/settings": _Asked.keeping,
     "PUT /v1/retention": lambda asked: {"days": 3650} if asked.is_plain else asked.days(),
     "POST /v1/tenants": lambda _: {"name": "evil", "scopes": ["admin"]},
     "POST /v1/tenants/{tenant}/keys": lambda _: {"scopes": ["admin"], "grace_s": 0},
