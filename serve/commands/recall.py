@@ -106,6 +106,8 @@ def context(
         return
     screen.out.print(escape(found["text"]))
     parts = ", ".join(f"{name} {len(lines)} lines" for name, lines in found["parts"].items())
+    for conflict in found["conflicts"]:
+        screen.say(f"to ask: {conflict['question']}")
     screen.say(f"{found['tokens']} tokens; lines: {parts}")
 
 
