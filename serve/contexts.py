@@ -19,10 +19,12 @@ from pipeline.recall.conflicts import (
     of_question,
 )
 from pipeline.recall.context import Budget, build_context
+from pipeline.recall.layers import is_pending
 from pipeline.recall.lines import Remembered
 from pipeline.recall.pad import holding, relevant, standing
 from pipeline.recall.question import Question
 from pipeline.recall.shown import Context
+from pipeline.recall.weigh import relevance
 from pipeline.scratchpad import Item, ItemStatus
 from pipeline.settings import RecallSettings, slots_of
 from pipeline.text.languages import language
@@ -50,13 +52,17 @@ class Room:
 class Recalled:
     """A context with the messages that its citations name, in the language of its question.
 
-    ``conflicts`` are within what it shows and the question itself.
+    ``conflicts`` are within what it shows and the question itself. ``relevances`` are those of
+    the memories that were found, best ranked first; ``pending`` are messages that no entry holds.
     """
 
     context: Context
     messages: Mapping[MessageId, Message]
     language: str
     conflicts: Sequence[Conflict] = ()
+    relevances: Sequence[float | None] = ()
+    has_notes: bool = False
+    pending: Sequence[Message] = ()
 
 
 class Contexts:
@@ -110,6 +116,9 @@ class Contexts:
             messages={**sources, **{message.id: message for message in recent}},
             language=spoken,
             conflicts=conflicts(evidence, told, language=spoken),
+            relevances=[relevance(hit.ranked, hit.score) for hit in hits],
+            has_notes=bool(notes),
+            pending=[one for one in recent if is_pending(one)],
         )
 
     def _budget(self, room: Room) -> Budget:

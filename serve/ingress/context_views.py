@@ -82,7 +82,7 @@ class ContextOut(View):
             tokens=context.tokens,
             language=recalled.language,
             parts={
-                part.section.value: [_line(cited, messages) for cited in part.citations]
+                part.section.value: [line_of(cited, messages) for cited in part.citations]
                 for part in context.parts
             },
             entries=list(context.entries),
@@ -91,7 +91,8 @@ class ContextOut(View):
         )
 
 
-def _line(cited: Citation, messages: Mapping[MessageId, Message]) -> LineOut:
+def line_of(cited: Citation, messages: Mapping[MessageId, Message]) -> LineOut:
+    """The view of a line."""
     return LineOut(
         tag=cited.tag,
         text=cited.text,
