@@ -1,6 +1,6 @@
 """What was said: scopes, messages, turns, segments and batches as frozen values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -86,6 +86,15 @@ class Message:
     state: MessageState = MessageState.ACCEPTED
     compressed: str | None = None
     redacted_at: datetime | None = None
+
+
+RECALLED = "slowwave_recalled"
+"""The metadata key that is true of a message which repeats what memory gave."""
+
+
+def is_heard(message: Message, roles: Container[Role]) -> bool:
+    """Whether entries are made of the message: one of these roles said it, and not from memory."""
+    return message.role in roles and message.metadata.get(RECALLED) is not True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -233,7 +233,8 @@ class RecallSettings(Section):
     relevance below which a hit is left out. A reranker reads the best ``reranked`` hits.
     A context has ``context_tokens``, its layers at most what is set for them; where nothing is,
     instructions have a fifth of the whole, other items of the scratchpad a tenth, and memories what
-    the others leave.
+    the others leave. An answer has at most ``answer_tokens``; where the best memory is less
+    relevant than ``answer_min_score``, no model is asked.
     """
 
     prefetch: PositiveInt = 100
@@ -250,6 +251,8 @@ class RecallSettings(Section):
     episodic_tokens: PositiveInt | None = None
     instruction_tokens: PositiveInt | None = None
     scratchpad_tokens: PositiveInt | None = None
+    answer_min_score: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
+    answer_tokens: PositiveInt = 1024
 
 
 class DecisionSettings(Section):

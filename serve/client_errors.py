@@ -40,12 +40,28 @@ def refused(response: httpx.Response) -> SlowwaveError:
     """The service's error as the class of its status."""
     fields = _error_fields(response)
     message = str(fields.get("message") or f"HTTP {response.status_code} from {response.url}")
+    wait_s = seconds(response.headers.get("Retry-After"))
+    return _as_class(response.status_code, message, fields=fields, wait_s=wait_s)
+
+
+def refused_late(document: Mapping[str, object]) -> SlowwaveError:
+    """The error that came as an event of a reply which had begun well."""
+    found = document.get("error")
+    fields = found if isinstance(found, dict) else {}
+    status = fields.get("status")
+    message = str(fields.get("message") or "the service failed")
+    return _as_class(
+        status if isinstance(status, int) else 500, message, fields=fields, wait_s=None
+    )
+
+
+def _as_class(
+    status: int, message: str, *, fields: Mapping[str, object], wait_s: float | None
+) -> SlowwaveError:
     field = cast(str | None, fields.get("field"))
-    status = response.status_code
     if status in (401, 403):
         return AccessError(message, status=status, field=field)
     if status == 429:
-        wait_s = seconds(response.headers.get("Retry-After"))
         return LimitError(message, retry_after_s=wait_s or 1.0, field=field)
     default = InputError if status < 500 else SlowwaveError
     return _BY_STATUS.get(status, default)(message, field=field)

@@ -9,11 +9,22 @@ from pipeline.entries import CURRENT, Entry, Kind
 from pipeline.ids import MessageId
 from pipeline.messages import Message, Scope
 from pipeline.ports import Tokenizer
+from pipeline.recall.conflicts import (
+    Conflict,
+    Evidence,
+    conflicts,
+    of_entry,
+    of_item,
+    of_messages,
+    of_question,
+)
 from pipeline.recall.context import Budget, build_context
+from pipeline.recall.layers import is_pending
 from pipeline.recall.lines import Remembered
 from pipeline.recall.pad import holding, relevant, standing
 from pipeline.recall.question import Question
 from pipeline.recall.shown import Context
+from pipeline.recall.weigh import relevance
 from pipeline.scratchpad import Item, ItemStatus
 from pipeline.settings import RecallSettings, slots_of
 from pipeline.text.languages import language
@@ -42,6 +53,8 @@ class Recalled:
     """A context with the messages that its citations name, in the language of its question.
 
     ``hits`` are what was found for it, ``others`` entries that it may show without a search.
+    ``conflicts`` are within what it shows and the question itself. ``relevances`` are those of
+    the memories that were found, best ranked first; ``pending`` are messages that no entry holds.
     """
 
     context: Context
@@ -49,6 +62,10 @@ class Recalled:
     language: str
     hits: Sequence[Hit] = ()
     others: Sequence[Entry] = ()
+    conflicts: Sequence[Conflict] = ()
+    relevances: Sequence[float | None] = ()
+    has_notes: bool = False
+    pending: Sequence[Message] = ()
 
 
 class Contexts:
@@ -83,20 +100,28 @@ class Contexts:
         standing, notes = await self._scratchpad(scope, question, hits)
         recent = await asyncio.to_thread(self._recent, scope, question)
         sources = {message.id: message for hit in hits for message in hit.sources}
+        spoken = language(question.text)
+        ranked = [_remembered(hit, sources) for hit in hits]
         built = build_context(
-            ranked=[_remembered(hit, sources) for hit in hits],
+            ranked=ranked,
             recent=recent,
             instructions=standing,
             notes=notes,
             budget=self._budget(room),
             count=self._tokenizer.count,
-            language=language(question.text),
+            language=spoken,
         )
-        messages = {**sources, **{message.id: message for message in recent}}
+        shown = set(built.entries)
+        told = [one for one in ranked if one.entry.id in shown]
+        evidence = _evidence(question, recent, standing=standing, notes=notes, told=told)
         return Recalled(
             context=built,
-            messages=messages,
-            language=language(question.text),
+            messages={**sources, **{message.id: message for message in recent}},
+            language=spoken,
+            conflicts=conflicts(evidence, told, language=spoken),
+            relevances=[relevance(hit.ranked, hit.score) for hit in hits],
+            has_notes=bool(notes),
+            pending=[one for one in recent if is_pending(one)],
             hits=hits,
             others=[one for one in standing if isinstance(one, Entry)],
         )
@@ -155,7 +180,7 @@ class Contexts:
                 scope.tenant, [scope.collection], rests_on, statuses=CURRENT
             )
             held = {id_: entry for id_, (_, entry) in current.items()}
-            return standing(entries, items, slots=slots), holding(notes, held, shown=near)
+            return standing(entries, items, slots=slots), holding(notes, held)
 
         return await asyncio.to_thread(read)
 
@@ -179,6 +204,27 @@ def _remembered(hit: Hit, sources: Mapping[MessageId, Message]) -> Remembered:
         entry=hit.entry,
         messages=tuple(one for one in present if one is not None and one.redacted_at is None),
     )
+
+
+def _evidence(
+    question: Question,
+    recent: Sequence[Message],
+    *,
+    standing: Sequence[Entry | Item],
+    notes: Sequence[Item],
+    told: Sequence[Remembered],
+) -> list[Evidence]:
+    """What may disagree: each entry once, beside what the question asks for itself."""
+    entries = {one.id: one for one in standing if isinstance(one, Entry)}
+    entries |= {one.entry.id: one.entry for one in told}
+    rules = [of_item(one, is_instruction=True) for one in standing if isinstance(one, Item)]
+    return [
+        *of_question(question.text),
+        *of_messages(recent),
+        *rules,
+        *(of_item(one, is_instruction=False) for one in notes),
+        *map(of_entry, entries.values()),
+    ]
 
 
 def _first(asked: int | None, ours: int) -> int:

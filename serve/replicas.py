@@ -230,6 +230,7 @@ class Ingress:
             },
             captions=Captions(self._seeing()),
             reranker=self._reranker,
+            chat=self._chat,
             half_life_days=settings.forgetting.policy(capacity=None).half_life_days,
         )
 

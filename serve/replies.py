@@ -134,6 +134,25 @@ class Line(TypedDict):
     sources: list[Source]
 
 
+class Evidence(TypedDict):
+    """One side of a conflict; ``said_at`` is null for what the question itself asks for."""
+
+    text: str
+    layer: str
+    said_at: str | None
+    entries: list[str]
+    sources: list[Source]
+
+
+class Conflict(TypedDict):
+    """Two that disagree, or one that is unsure (``against`` is null), and what to ask."""
+
+    reason: str
+    question: str
+    stands: Evidence
+    against: Evidence | None
+
+
 class Context(TypedDict):
     """What a model should read, its lines by section, what they cite, and the recall's id."""
 
@@ -144,6 +163,7 @@ class Context(TypedDict):
     parts: dict[str, list[Line]]
     entries: list[str]
     messages: list[str]
+    conflicts: list[Conflict]
 
 
 class RecalledEntry(TypedDict):

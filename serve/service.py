@@ -11,7 +11,7 @@ from pipeline.entries import Entry, EntryChange, EntryVersion, Kind, Status
 from pipeline.errors import InputError
 from pipeline.ids import EntryId, MessageId
 from pipeline.messages import Message, NewMessage, Scope, Segment, TenantId
-from pipeline.ports import Clock, Tokenizer
+from pipeline.ports import ChatModel, Clock, Tokenizer
 from pipeline.recall.question import Question
 from pipeline.recall.text import index_text
 from pipeline.runs import LedgerRow
@@ -20,6 +20,7 @@ from pipeline.sleep.forgetting import HALF_LIFE_DAYS
 from pipeline.state import CollectionInfo, Page
 from pipeline.tenancy import Quotas
 from pipeline.usage import Price
+from serve.answering import Answering
 from serve.backpressure import Backpressure
 from serve.captions import Captions
 from serve.collection_settings import EVERYTHING, CollectionConfig
@@ -56,6 +57,7 @@ class Memory:
         captions: Captions | None = None,
         reranker: AsyncReranker | None = None,
         half_life_days: Mapping[Kind, float | None] = HALF_LIFE_DAYS,
+        chat: ChatModel | None = None,
     ) -> None:
         self._records = records
         self._index = index
@@ -86,6 +88,9 @@ class Memory:
             tokenizer=tokenizer,
             recall=recall,
             settings=self.settings,
+        )
+        self.answering = Answering(
+            contexts=self.contexts, store=self._keep, chat=chat, recall=recall
         )
         self.scratchpads = Scratchpads(
             records=records,
@@ -142,6 +147,13 @@ class Memory:
         accepted = await asyncio.to_thread(write)
         self._backpressure.accepted(scope.tenant, len(accepted))
         return accepted
+
+    async def _keep(
+        self, scope: Scope, said: Sequence[RawMessage], conversation: str
+    ) -> list[Message]:
+        return await self.accept(
+            scope, said, conversation=conversation, zone=None, key=None, body_digest=""
+        )
 
     def _normalised(
         self,

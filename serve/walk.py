@@ -17,7 +17,7 @@ from pipeline.awake.turns import turns
 from pipeline.awake.window import Cut, begun_by, cut, due
 from pipeline.entries import Statement
 from pipeline.ids import MessageId, SegmentId, entry_id, segment_id
-from pipeline.messages import Message, Role, Scope, Segment, Turn
+from pipeline.messages import Message, Role, Scope, Segment, Turn, is_heard
 from pipeline.ports import Extractor, Tokenizer
 from pipeline.recall.text import index_text_of
 from pipeline.state import AwakeCommit, AwakeState, Compressed, StoredStatement
@@ -158,7 +158,7 @@ class Walk:
     async def _compress(self, steps: Sequence[_Step]) -> None:
         groups: dict[float | None, list[tuple[_Step, Message]]] = {}
         for step in steps:
-            used = [(step, each) for each in step.state.accepted if each.role in step.plan.roles]
+            used = [(step, each) for each in step.state.accepted if is_heard(each, step.plan.roles)]
             if used:
                 rate = step.plan.rate if step.plan.compress else None
                 groups.setdefault(rate, []).extend(used)
@@ -326,7 +326,7 @@ class Walk:
             quarantined=found.quarantined,
             flushed_through=state.flush_through if state.flush and is_all else None,
             ended=state.ended if is_all else {},
-            unused=_ids(each for each in state.accepted if each.role not in step.plan.roles),
+            unused=_ids(each for each in state.accepted if not is_heard(each, step.plan.roles)),
             model=self._settings.model,
             raws=found.raws,
             usage=tuple(found.usage),
@@ -361,7 +361,7 @@ def _used(segments: Sequence[Segment], plan: WalkSettings) -> tuple[Segment, ...
 
 
 def _of_roles(segment: Segment, plan: WalkSettings) -> Segment:
-    kept = tuple(each for each in segment.messages if each.role in plan.roles)
+    kept = tuple(each for each in segment.messages if is_heard(each, plan.roles))
     if len(kept) == len(segment.messages):
         return segment
     return replace(segment, messages=kept, topic=topic_of(kept, roles=plan.options.roles))

@@ -18,6 +18,7 @@ PromptName = Literal[
     "shorten",
     "decide",
     "decide_repair",
+    "answer",
     "eval_answer",
     "eval_rubric",
     "eval_same",

@@ -73,16 +73,15 @@ def standing(
     return sorted(found, key=lambda one: (one.said_at, one.id), reverse=True)
 
 
-def holding(
-    items: Iterable[Item], current: Mapping[EntryId, Entry], *, shown: Collection[EntryId]
-) -> list[Item]:
-    """The items that still hold and say what no shown entry says in the same words.
+def holding(items: Iterable[Item], current: Mapping[EntryId, Entry]) -> list[Item]:
+    """The items that still hold and say what no entry of theirs says in the same words.
+
+    Those words are found as an entry's, where they are near enough to the question.
 
     Args:
         current: those of the entries they rest on that hold now.
-        shown: entries that a context may show by themselves.
     """
-    return [item for item in items if _holds(item, current) and not _is_shown(item, current, shown)]
+    return [item for item in items if _holds(item, current) and not _is_said(item, current)]
 
 
 def _holds(item: Item, current: Mapping[EntryId, Entry]) -> bool:
@@ -93,11 +92,10 @@ def _holds(item: Item, current: Mapping[EntryId, Entry]) -> bool:
     )
 
 
-def _is_shown(item: Item, current: Mapping[EntryId, Entry], shown: Collection[EntryId]) -> bool:
+def _is_said(item: Item, current: Mapping[EntryId, Entry]) -> bool:
     same = identity(item.text, "", "")
     return any(
-        entry in shown and entry in current and identity(current[entry].text, "", "") == same
-        for entry in item.entries
+        entry in current and identity(current[entry].text, "", "") == same for entry in item.entries
     )
 
 

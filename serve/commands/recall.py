@@ -1,4 +1,4 @@
-"""``search``, ``context`` and ``history``: what memory holds."""
+"""``search``, ``context``, ``answer`` and ``history``: what memory holds."""
 
 import json
 from typing import Annotated
@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from rich.markup import escape
 
 from pipeline.errors import InputError
+from serve.answer_client import answer as ask
 from serve.commands.connection import connect
 from serve.commands.screen import JsonOption, Screen
 from serve.replies import Hit, Version
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this group."""
     app.command()(search)
     app.command()(context)
+    app.command()(answer)
     app.command()(history)
 
 
@@ -106,7 +108,46 @@ def context(
         return
     screen.out.print(escape(found["text"]))
     parts = ", ".join(f"{name} {len(lines)} lines" for name, lines in found["parts"].items())
+    for conflict in found["conflicts"]:
+        screen.say(f"to ask: {conflict['question']}")
     screen.say(f"{found['tokens']} tokens; lines: {parts}")
+
+
+def answer(
+    collection: CollectionArgument,
+    query: QueryArgument,
+    store: Annotated[
+        bool, typer.Option("--store", help="Keep question and answer as messages.")
+    ] = False,
+    conversation: Annotated[
+        str, typer.Option(help="The conversation in which they are kept.")
+    ] = "default",
+    budget: Annotated[
+        int | None, typer.Option(min=50, max=200_000, help="Tokens that the context may take.")
+    ] = None,
+    where: FilterOption = None,
+    as_of: AsOfOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Have the service's chat model answer a question from memory alone."""
+    screen = Screen(as_json=as_json)
+    with connect() as client:
+        found = ask(
+            client,
+            named("collection", collection),
+            named("query", query),
+            store=store,
+            conversation=conversation,
+            budget_tokens=budget,
+            filter=read_filter(where),
+            as_of=as_of,
+        )
+    if as_json:
+        screen.document(found)
+        return
+    screen.out.print(escape(found["text"]))
+    for line in found["citations"]:
+        screen.out.print(f"[dim]{escape(line['text'])}[/dim]")
 
 
 def history(

@@ -21,6 +21,7 @@ SCOPES: Mapping[tuple[str, str], KeyScope] = {
     ("POST", f"{_COLLECTION}/search"): KeyScope.READ,
     ("POST", "/v1/search"): KeyScope.READ,
     ("POST", f"{_COLLECTION}/context"): KeyScope.READ,
+    ("POST", f"{_COLLECTION}/answer"): KeyScope.READ,  # with store also for ingest
     ("PATCH", "/v1/entries/{entry}"): KeyScope.INGEST,
     ("POST", "/v1/entries/{entry}/restore"): KeyScope.INGEST,
     ("PUT", f"{_COLLECTION}/scratchpad/{{item}}"): KeyScope.INGEST,

@@ -5,6 +5,7 @@ from fastapi import FastAPI
 from pipeline.settings import LimitSettings
 from serve.ingress import errors
 from serve.ingress.access import Caller, bearer
+from serve.ingress.answers import answer_routes
 from serve.ingress.collection_settings import settings_routes
 from serve.ingress.collections import collection_routes, message_routes, recall_routes
 from serve.ingress.contexts import context_routes
@@ -51,6 +52,7 @@ def build_api(
     api.include_router(recall_routes(memory, caller))
     api.include_router(context_routes(memory, caller))
     api.include_router(recalls_routes(memory.recalls, caller))
+    api.include_router(answer_routes(memory, caller))
     api.include_router(entry_routes(memory, caller))
     api.include_router(scratchpad_routes(memory, memory.scratchpads, caller))
     api.include_router(forgetting_routes(memory, memory.scratchpads, caller))

@@ -155,6 +155,13 @@ class ContextIn(AskIn):
     scratchpad_tokens: LayerTokens | None = None
 
 
+class AnswerIn(ContextIn):
+    """A question to be answered; with ``store`` it and its answer are kept as messages."""
+
+    store: bool = False
+    conversation: PathName = "default"
+
+
 class EntryPatch(Body):
     """A correction; what is left out stays."""
 

@@ -8,8 +8,8 @@ from pipeline.messages import Scope
 from serve.contexts import Room
 from serve.ingress.access import Caller
 from serve.ingress.bodies import ContextIn
+from serve.ingress.context_views import ContextOut
 from serve.ingress.search import question_of
-from serve.ingress.views import ContextOut
 from serve.service import Memory
 
 

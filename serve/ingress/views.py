@@ -9,9 +9,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, PlainSerializer
 from pipeline.entries import Entry, EntryVersion
 from pipeline.ids import MessageId
 from pipeline.messages import Json, Message, Segment
-from pipeline.recall.shown import Citation
 from pipeline.state import CollectionInfo
-from serve.contexts import Recalled
 
 
 def _utc(value: datetime) -> str:
@@ -323,53 +321,6 @@ class HitsOut(View):
 
     recall: str
     hits: list[HitOut]
-
-
-class LineOut(View):
-    """One line of a context: the tag it carries there, and what it rests on."""
-
-    tag: int
-    text: str
-    entries: list[str]
-    sources: list[SourceOut]
-
-
-class ContextOut(View):
-    """What a model should read: text ready for a prompt, its lines by section, the recall's id."""
-
-    recall: str
-    text: str
-    tokens: int
-    language: str
-    parts: dict[str, list[LineOut]]
-    entries: list[str]
-    messages: list[str]
-
-    @classmethod
-    def of(cls, recalled: Recalled, *, recall: str) -> Self:
-        """The context's view."""
-        context, messages = recalled.context, recalled.messages
-        return cls(
-            recall=recall,
-            text=context.text,
-            tokens=context.tokens,
-            language=recalled.language,
-            parts={
-                part.section.value: [_line(cited, messages) for cited in part.citations]
-                for part in context.parts
-            },
-            entries=list(context.entries),
-            messages=list(context.messages),
-        )
-
-
-def _line(cited: Citation, messages: Mapping[MessageId, Message]) -> LineOut:
-    return LineOut(
-        tag=cited.tag,
-        text=cited.text,
-        entries=list(cited.entries),
-        sources=[SourceOut.of(source, messages) for source in cited.messages],
-    )
 
 
 class HealthOut(View):

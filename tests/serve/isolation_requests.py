@@ -346,6 +346,11 @@ class _Asked:
             body |= {"budget_tokens": self._dice.number(50, 3000), "episodic_tokens": 500}
         return body
 
+    def answer(self) -> Json:
+        """A question to be answered, kept or not."""
+        kept = {"store": True, "conversation": self._owned("conversation")}
+        return {**self.context(), **(kept if self._dice.often(0.3) else {})}
+
     def search_many(self) -> Json:
         """A question to several collections."""
         return {**self.search(), "collections": [self._owned("collection") for _ in range(2)]}
@@ -428,6 +433,7 @@ _BODIES: Mapping[str, Callable[[_Asked], Json]] = {
     f"POST {_COLLECTION}/search": _Asked.search,
     "POST /v1/search": _Asked.search_many,
     f"POST {_COLLECTION}/context": _Asked.context,
+    f"POST {_COLLECTION}/answer": _Asked.answer,
     f"POST {_COLLECTION}/import": _Asked.imported,
     "PATCH /v1/entries/{entry}": _Asked.patch,
     "PUT /v1/collections/{collection}/scratchpad/{item}": _Asked.item,

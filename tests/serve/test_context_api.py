@@ -161,3 +161,48 @@ def test_an_instruction_that_a_person_removed_or_reworded_is_followed(house: Any
 
     assert "Herons may be named." in found["text"]
     assert "French" not in found["text"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "query", "ask"),
+    [
+        (
+            "The ferry leaves at 7:00.",
+            "The ferry leaves at 9:00.",
+            "When does the ferry leave?",
+            "?",
+        ),
+        ("渡轮每天七点开。", "渡轮每天九点开。", "渡轮几点开？", "哪一个对？"),
+    ],
+)
+def test_a_contradiction_is_told_with_a_question_to_ask(
+    house: Any, old: str, new: str, query: str, ask: str
+) -> None:
+    told(house, old, said_at="2025-05-01T10:00:00Z")
+    tell(house, new, said_at="2025-05-09T10:00:00Z")
+
+    (found,) = context(house, query)["conflicts"]
+
+    assert found["reason"] == "contradictory"
+    assert found["stands"]["layer"] == "working_memory"
+    assert found["stands"]["said_at"] == "2025-05-09T10:00:00Z"
+    assert found["against"]["entries"]
+    assert found["against"]["sources"][0]["sequence"] == 1
+    assert ask in found["question"]
+
+
+def test_what_is_unsure_is_told_with_a_question_to_ask(house: Any) -> None:
+    told(house, "I will probably move to Oslo.")
+
+    found = context(house, "Where does Mara move?")["conflicts"]
+
+    assert [(one["reason"], one["against"]) for one in found] == [("tentative", None)]
+
+
+def test_what_the_question_asks_for_stands_above_a_standing_instruction(house: Any) -> None:
+    told(house, "Please always answer in 3 lines.")
+
+    (found,) = context(house, "Where is it? Please always answer in 5 lines.")["conflicts"]
+
+    assert (found["stands"]["layer"], found["stands"]["said_at"]) == ("question", None)
+    assert "3 lines" in found["against"]["text"]
