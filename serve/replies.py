@@ -64,6 +64,7 @@ class Source(TypedDict):
     conversation: str | None
     message_id: str | None
     sequence: int | None
+    section: str | None
 
 
 class Message(TypedDict):

@@ -6,6 +6,7 @@ from typing import Annotated, Self, cast
 
 from pydantic import BaseModel, ConfigDict, JsonValue, PlainSerializer
 
+from pipeline.documents.given import section_of
 from pipeline.entries import Entry, EntryVersion
 from pipeline.ids import MessageId
 from pipeline.messages import Json, Message, Segment
@@ -177,12 +178,13 @@ class CollectionsOut(View):
 
 
 class SourceOut(View):
-    """A message an entry came from; only ``id`` where the message is gone."""
+    """A message an entry came from; only ``id`` where it is gone, ``section`` in a document."""
 
     id: str
     conversation: str | None = None
     message_id: str | None = None
     sequence: int | None = None
+    section: str | None = None
 
     @classmethod
     def of(cls, source: MessageId, messages: Mapping[MessageId, Message]) -> Self:
@@ -195,6 +197,7 @@ class SourceOut(View):
             conversation=message.conversation,
             message_id=message.external_id,
             sequence=message.sequence,
+            section=section_of(message),
         )
 
 
