@@ -104,6 +104,7 @@ class Entry(TypedDict):
     attributes: dict[str, str] | None
     entities: list[str]
     topic: str
+    task_state: str | None
     metadata: dict[str, JsonValue]
     strength: float
     written_by: str

@@ -12,6 +12,7 @@ from pipeline.ids import MessageId
 from pipeline.messages import Json, Message, Segment
 from pipeline.recall.context import Citation
 from pipeline.state import CollectionInfo
+from pipeline.tasks import task_state
 from serve.service import Recalled
 
 
@@ -229,6 +230,7 @@ class EntryOut(View):
     attributes: AttributesOut | None
     entities: list[str]
     topic: str
+    task_state: str | None
     metadata: dict[str, JsonValue]
     strength: float
     written_by: str
@@ -260,6 +262,7 @@ class EntryOut(View):
             ),
             entities=list(entry.entities),
             topic=entry.topic,
+            task_state=task_state(entry),
             metadata=_plain(entry.metadata),
             strength=entry.strength,
             written_by=entry.written_by.value,
