@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
 
+from pipeline.entries import Kind
 from pipeline.recall.filters import (
     METADATA,
     TIMES,
@@ -20,6 +21,7 @@ from pipeline.recall.filters import (
     Some,
 )
 from pipeline.recall.labels import MANY, key_label, value_label
+from pipeline.tasks import STATE_KEY
 
 LABELS_FIELD = "metadata"
 
@@ -96,6 +98,8 @@ def _some(parts: Sequence[Filter], *, is_denied: bool) -> Condition | None:
 
 
 def _affirmed(asked: Comparison) -> Condition:
+    if asked.field == STATE_KEY:
+        return Among(field="kind", values=(Kind.TASK.value,))
     if not asked.field.startswith(METADATA):
         return _exact(asked)
     key = asked.field.removeprefix(METADATA)
@@ -105,6 +109,8 @@ def _affirmed(asked: Comparison) -> Condition:
 
 
 def _denied(asked: Comparison) -> Condition | None:
+    if asked.field == STATE_KEY:
+        return None
     if not asked.field.startswith(METADATA):
         return Conditions(none=(_exact(asked),))
     if asked.operator not in (Operator.EQ, Operator.IN):

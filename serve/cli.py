@@ -28,6 +28,7 @@ from serve.commands import (
     recalls,
     scratchpad,
     sleeping,
+    tasks,
     tenants,
     upkeep,
     usage,
@@ -47,7 +48,18 @@ def build() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    groups = (lifecycle, demo, ingest, recall, recalls, sleeping, scratchpad, quarantine, tenants)
+    groups = (
+        lifecycle,
+        demo,
+        ingest,
+        recall,
+        recalls,
+        tasks,
+        sleeping,
+        scratchpad,
+        quarantine,
+        tenants,
+    )
     rest = (models, doctor, evaluation, erasing, moving, upkeep, usage)
     for group in (*groups, collections, *rest):
         group.register(app)

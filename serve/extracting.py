@@ -4,10 +4,11 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
 from pipeline.chat import Spent
+from pipeline.documents.given import given
 from pipeline.entries import Statement
 from pipeline.errors import LimitError, MalformedReply, ModelError, SlowwaveError, StoreError
 from pipeline.extraction import Extraction, ExtractionOptions, Failed, Postponed
@@ -84,6 +85,13 @@ class Extracting:
         return [(each,) for each in group] if failed >= self._failures - 1 else [group]
 
     async def _one(self, batch: Batch, options: ExtractionOptions) -> Extraction:
+        told, rest = given(batch, roles=options.roles)
+        if rest is None:
+            return Extraction(statements=tuple(told))
+        found = await self._asked(rest, options)
+        return found if not told or found.postponed else _with(found, told)
+
+    async def _asked(self, batch: Batch, options: ExtractionOptions) -> Extraction:
         async with self._slot():
             try:
                 return await self._extractor.extract(batch, options=options)
@@ -144,6 +152,10 @@ def _most(segments: Sequence[Segment], attempts: Mapping[MessageId, int]) -> int
     """How often the most tried of their messages failed."""
     ids = (message.id for segment in segments for message in segment.messages)
     return max((attempts.get(id_, 0) for id_ in ids), default=0) if attempts else 0
+
+
+def _with(found: Extraction, told: Sequence[Statement]) -> Extraction:
+    return replace(found, statements=(*found.statements, *told))
 
 
 def _failed(batch: Batch, error: SlowwaveError, *, raw: str | None = None) -> Extraction:

@@ -64,6 +64,7 @@ class Source(TypedDict):
     conversation: str | None
     message_id: str | None
     sequence: int | None
+    section: str | None
 
 
 class Message(TypedDict):
@@ -103,6 +104,7 @@ class Entry(TypedDict):
     attributes: dict[str, str] | None
     entities: list[str]
     topic: str
+    task_state: str | None
     metadata: dict[str, JsonValue]
     strength: float
     written_by: str

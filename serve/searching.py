@@ -235,6 +235,8 @@ def _passes(question: Question, entry: Entry, sources: Sequence[Message]) -> boo
     """Whether the entry, as it was read, is what was asked for."""
     if question.kinds and entry.kind not in question.kinds:
         return False
+    if not question.lets_in(entry):
+        return False
     if question.where is None:
         return True
     origins = [Origin.of(one) for one in sources] if asks_sources(question.where) else []

@@ -20,6 +20,7 @@ from pipeline.entries import Entry, Kind, Status
 from pipeline.errors import InputError
 from pipeline.messages import Json, Message
 from pipeline.storable import check_text
+from pipeline.tasks import STATE_KEY, TaskState, task_state
 from pipeline.text.times import parse_time, time_of
 
 MOST_COMPARISONS = 64
@@ -50,7 +51,11 @@ Scalar = str | bool | int | float | datetime
 
 TIMES = ("said_at", "written_at", "valid_from", "valid_to")
 TEXTS = ("speaker", "conversation", "language")
-_WORDS: Mapping[str, type[Kind] | type[Status]] = {"kind": Kind, "status": Status}
+_WORDS: Mapping[str, type[Kind] | type[Status] | type[TaskState]] = {
+    "kind": Kind,
+    "status": Status,
+    STATE_KEY: TaskState,
+}
 FIELDS = (*TIMES, *TEXTS, *_WORDS)
 """The fields, beside ``metadata.`` with any name."""
 
@@ -286,7 +291,7 @@ def _of_metadata(how: Operator, value: object, at: str) -> Scalar:
     raise InputError(f"expected {expected}, got {_type(value)}", field=at)
 
 
-def _word(known: type[Kind] | type[Status], value: object, at: str) -> str:
+def _word(known: type[Kind] | type[Status] | type[TaskState], value: object, at: str) -> str:
     if not isinstance(value, str) or value not in list(known):
         came = _shown(value) if isinstance(value, str) else _type(value)
         raise InputError(f"expected one of {', '.join(known)}, got {came}", field=at)
@@ -326,6 +331,9 @@ def _values(asked: Comparison, entry: Entry, sources: Sequence[Origin]) -> Itera
         yield from (value for key, value in metadata_values(entry, sources) if key == wanted)
     elif asked.field == "conversation":
         yield from (source.conversation for source in sources)
+    elif asked.field == STATE_KEY:
+        state = task_state(entry)
+        yield from () if state is None else (state.value,)
     else:
         value = getattr(entry, asked.field)
         if value is not None:

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from pipeline.entries import CURRENT, Kind, Status
+from pipeline.entries import CURRENT, Entry, Kind, Status
 from pipeline.errors import InputError
 from pipeline.recall.filters import Filter, comparisons
 from pipeline.recall.rank import Weights
+from pipeline.tasks import CLOSED, STATE_KEY, task_state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +33,27 @@ class Question:
 
     @property
     def wanted(self) -> tuple[Status, ...]:
-        """The statuses of the versions that may answer."""
-        return self.statuses or CURRENT
+        """The statuses of the versions that may answer: also those of tasks that are over."""
+        if self.statuses or not self._asks_closed_tasks:
+            return self.statuses or CURRENT
+        return (*CURRENT, Status.OUTDATED, Status.CONTRADICTED)
+
+    @property
+    def _asks_closed_tasks(self) -> bool:
+        if self.where is None or self.as_of is not None:
+            return False
+        return any(
+            asked.field == STATE_KEY and set(asked.values) & set(CLOSED)
+            for asked in comparisons(self.where)
+        )
+
+    def lets_in(self, entry: Entry) -> bool:
+        """Whether the status of an entry may answer: where none is named, a closed task alone may
+        be over.
+        """
+        if self.statuses or self.as_of is not None or entry.status in CURRENT:
+            return True
+        return task_state(entry) in CLOSED
 
 
 def check_question(question: Question) -> None:

@@ -14,6 +14,7 @@ from typing import TypeVar, assert_never
 from pipeline.entries import Attributes, Decision, Delete, Entry, Ignore, Status, Update, Writer
 from pipeline.errors import InputError
 from pipeline.ids import EntryId
+from pipeline.tasks import closed_by
 
 _T = TypeVar("_T")
 
@@ -107,7 +108,7 @@ def _superseded(entry: Entry, newer: Entry, now: datetime) -> Entry:
     # Both said at one instant: neither came after the other, so the older one lost a conflict.
     is_conflict = entry.said_at == newer.said_at
     return replace(
-        entry,
+        closed_by(entry, newer),
         version=entry.version + 1,
         status=Status.CONTRADICTED if is_conflict else Status.OUTDATED,
         superseded_by=newer.id,

@@ -1,4 +1,4 @@
-"""``ingest``: a file of conversations into memory, checked whole before anything is sent.
+"""``ingest``: conversations or a document into memory, checked whole before anything is sent.
 
 ``flush`` and ``end`` say that what was sent is not to wait for more.
 """
@@ -21,6 +21,7 @@ from serve.commands.parcels import Thread, check, parcels, threads
 from serve.commands.recall import named
 from serve.commands.screen import JsonOption, Screen, table
 from serve.formats import read
+from serve.formats.documents import read_document
 from serve.replies import Collection
 
 _POLL_S = 0.5
@@ -37,6 +38,13 @@ class Form(StrEnum):
     OPENAI = "openai"
     SHAREGPT = "sharegpt"
     CONVERSATION_LIST = "conversation_list"
+
+
+class What(StrEnum):
+    """What a file is."""
+
+    CONVERSATIONS = "conversations"
+    DOCUMENT = "document"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,16 +70,26 @@ def ingest(
     collection: Annotated[
         str | None, typer.Option(help="Where to; from the file if not given.")
     ] = None,
+    what: Annotated[
+        What, typer.Option("--as", help="What the file is: conversations, or one document.")
+    ] = What.CONVERSATIONS,
+    said_at: Annotated[
+        str | None,
+        typer.Option(help="When the document was written; as it says itself if not given."),
+    ] = None,
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Return when everything is searchable.")
     ] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Put a file of conversations into memory; the same file again stores nothing twice."""
+    """Put a file of conversations, or a document, into memory; again it stores nothing twice."""
     screen = Screen(as_json=as_json)
     only = None if collection is None else named("collection", collection)
     with screen.working(f"reading {file}"):
-        read_in = read_threads(file, form, collection=only)
+        if what is What.DOCUMENT:
+            read_in = read_as_document(file, collection=only, said_at=said_at)
+        else:
+            read_in = read_threads(file, form, collection=only)
     with connect() as client:
         done = send(client, read_in, screen=screen, wait=wait)
     if as_json:
@@ -128,9 +146,27 @@ def read_threads(file: Path, form: Form, *, collection: str | None) -> list[Thre
         InputError: the file cannot be read, is of another form, or holds a message that would be
             refused; nothing of it has been sent then.
     """
+    _must_be_there(file)
+    return _checked(threads(read(file, form.value), collection=collection, default=file.stem))
+
+
+def read_as_document(file: Path, *, collection: str | None, said_at: str | None) -> list[Thread]:
+    """The document as one conversation, every message checked and with an id.
+
+    Raises:
+        InputError: as ``read_threads``. ConfigError: what reads this form is not installed.
+    """
+    _must_be_there(file)
+    document = read_document(file, said_at=said_at)
+    return _checked(threads([document], collection=collection, default=file.stem))
+
+
+def _must_be_there(file: Path) -> None:
     if not file.is_file():
         raise InputError(f"file: no file at {file}", field="file")
-    found = threads(read(file, form.value), collection=collection, default=file.stem)
+
+
+def _checked(found: list[Thread]) -> list[Thread]:
     check(found, now=datetime.now(UTC))
     return found
 

@@ -6,10 +6,12 @@ from typing import Annotated, Self, cast
 
 from pydantic import BaseModel, ConfigDict, JsonValue, PlainSerializer
 
+from pipeline.documents.given import section_of
 from pipeline.entries import Entry, EntryVersion
 from pipeline.ids import MessageId
 from pipeline.messages import Json, Message, Segment
 from pipeline.state import CollectionInfo
+from pipeline.tasks import task_state
 
 
 def _utc(value: datetime) -> str:
@@ -175,12 +177,13 @@ class CollectionsOut(View):
 
 
 class SourceOut(View):
-    """A message an entry came from; only ``id`` where the message is gone."""
+    """A message an entry came from; only ``id`` where it is gone, ``section`` in a document."""
 
     id: str
     conversation: str | None = None
     message_id: str | None = None
     sequence: int | None = None
+    section: str | None = None
 
     @classmethod
     def of(cls, source: MessageId, messages: Mapping[MessageId, Message]) -> Self:
@@ -193,6 +196,7 @@ class SourceOut(View):
             conversation=message.conversation,
             message_id=message.external_id,
             sequence=message.sequence,
+            section=section_of(message),
         )
 
 
@@ -224,6 +228,7 @@ class EntryOut(View):
     attributes: AttributesOut | None
     entities: list[str]
     topic: str
+    task_state: str | None
     metadata: dict[str, JsonValue]
     strength: float
     written_by: str
@@ -255,6 +260,7 @@ class EntryOut(View):
             ),
             entities=list(entry.entities),
             topic=entry.topic,
+            task_state=task_state(entry),
             metadata=_plain(entry.metadata),
             strength=entry.strength,
             written_by=entry.written_by.value,

@@ -107,6 +107,8 @@ def found(index: VectorIndex, query: IndexQuery) -> list[str]:
     ("where", "names"),
     [
         ({"kind": "task"}, ["task"]),
+        ({"task_state": "open"}, ["task"]),
+        ({"task_state": {"in": ["open", "done"]}}, ["task"]),
         ({"kind": {"in": ["task", "fact"]}}, ["plain", "task"]),
         ({"status": "tentative"}, ["unsure"]),
         ({"speaker": "王芳"}, ["zh"]),

@@ -1,0 +1,1 @@
+"""Documents to sectioned messages, and those of them that are statements already."""
