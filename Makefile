@@ -58,7 +58,7 @@ models: $(STAMP)
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable '.[dev,postgres,llmlingua]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,postgres,llmlingua,pdf]'
 	touch $(STAMP)
 
 # torchvision, torchaudio and torchcodec are built for another torch and break its import.
