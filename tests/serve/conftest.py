@@ -18,6 +18,7 @@ from actors.fakes import (
     FakeEmbedder,
     FakeTokenizer,
     FixedClock,
+    ScriptedChat,
 )
 from actors.index_edge import EdgeIndex
 from actors.records import Records, migrate, open_records
@@ -188,6 +189,7 @@ def _houses(
         clock=clock,
         access=Access(keys_required=keys_required, default_tenant=TenantId("default")),
         recall=RecallSettings(),
+        chat=ScriptedChat("So it was said [1]."),
     )
     sleep = Sleep(
         store=records.sleep,

@@ -25,13 +25,18 @@ def told(house: Any, *texts: str) -> None:
 def model(house: Any, *script: Scripted, floor: float | None = None) -> ScriptedChat:
     """Has the service answer with a chat model that says this."""
     chat = ScriptedChat(*script)
+    answers_with(house, chat, floor=floor)
+    return chat
+
+
+def answers_with(house: Any, chat: ScriptedChat | None, *, floor: float | None = None) -> None:
+    """Has the service answer with this chat model, or with none."""
     house.memory.answering = Answering(
         contexts=house.memory.contexts,
         store=house.memory._keep,
         chat=chat,
         recall=RecallSettings(answer_min_score=floor),
     )
-    return chat
 
 
 def events(house: Any, query: str, **more: Any) -> list[tuple[str, dict[str, Any]]]:
@@ -118,6 +123,7 @@ def test_an_exchange_that_is_kept_is_a_message_each_and_the_answer_no_new_fact(h
 
 def test_without_a_chat_model_the_endpoint_says_what_to_configure(house: Any) -> None:
     told(house, "I keep herons.")
+    answers_with(house, None)
 
     reply = house.client.post(f"{MARA}/answer", json={"query": "What does Mara keep?"})
 
@@ -153,6 +159,7 @@ class Wire(Client):
 def test_the_client_gives_the_answer_or_raises_what_the_service_raised(house: Any) -> None:
     told(house, "I keep herons.")
     client = Wire(house)
+    answers_with(house, None)
     with pytest.raises(InputError, match="chat model"):
         ask(client, "mara", "What does Mara keep?")
     model(house, "Herons [1].", ModelError("the chat endpoint failed: 500"))

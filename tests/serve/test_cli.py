@@ -134,7 +134,22 @@ ANSWERS: dict[str, list[Answer | None]] = {
         Answer(body={"hits": [{"entry": ENTRY, "score": 0.5, "explain": None, "around": [SAID]}]})
     ],
     "POST /v1/collections/ana/context": [
-        Answer(body={"text": "[1] 她住在奥斯陆。", "tokens": 9, "parts": {}, "entries": ["e1"]})
+        Answer(
+            body={
+                "text": "[1] 她住在奥斯陆。",
+                "tokens": 9,
+                "parts": {},
+                "entries": ["e1"],
+                "conflicts": [{"reason": "tentative", "question": "现在确定了吗？"}],
+            }
+        )
+    ],
+    "POST /v1/collections/ana/answer": [
+        Answer(
+            body="event: context\ndata: {}\n\nevent: answer\ndata: "
+            + json.dumps({"text": "奥斯陆[1]。", "citations": [{"tag": 1, "text": "[1] 奥斯陆"}]})
+            + "\n\n"
+        )
     ],
     "POST /v1/collections/ana/messages": [Answer(202, {"sequences": [1], "messages": []})],
     "POST /v1/collections/ana/flush": [Answer(202, {"through": 2, "searchable": None})],
@@ -161,6 +176,7 @@ EVERY_COMMAND = [
     ["status"],
     ["search", "ana", "where"],
     ["context", "ana", "哪里", "--budget", "100"],
+    ["answer", "ana", "哪里", "--store", "--as-of", "2025"],
     ["history", "e1"],
     ["flush", "ana"],
     ["flush", "ana", "--no-wait"],
