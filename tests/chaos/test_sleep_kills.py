@@ -20,6 +20,7 @@ from chaos_sleep import CALLS, OPERATORS, Gate, closed_run, job, kept_replies, o
 from chaos_told import SCOPES, exported, remember_all
 from postgres_server import PostgresServer, fresh_database
 from ray import cloudpickle
+from ray._common.utils import get_default_ray_temp_dir
 from ray.cluster_utils import Cluster
 
 from actors.records import migrate, open_records
@@ -47,6 +48,8 @@ class Land:
 
     def __init__(self, folder: str) -> None:
         head = {"num_cpus": 0, "include_dashboard": False, "temp_dir": folder, **_MEMORY}
+        # A cluster notes its address in Ray's own folder, which nobody may have made yet.
+        Path(get_default_ray_temp_dir()).mkdir(parents=True, exist_ok=True)
         self._cluster = Cluster(initialize_head=True, head_node_args=head)
         # While there is no other node, so that this process belongs to the head.
         ray.init(address=self._cluster.address, log_to_driver=False)
