@@ -153,6 +153,13 @@ class Conflict(TypedDict):
     against: Evidence | None
 
 
+class PromptMessage(TypedDict):
+    """A message for a chat model."""
+
+    role: str
+    content: str
+
+
 class Context(TypedDict):
     """What a model should read, its lines by section, and the ids that they cite."""
 
@@ -163,6 +170,8 @@ class Context(TypedDict):
     entries: list[str]
     messages: list[str]
     conflicts: list[Conflict]
+    form: str
+    prompt: list[PromptMessage]
 
 
 class Version(TypedDict):

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 
 from pipeline.messages import Scope
+from pipeline.recall.placement import placed
 from serve.contexts import Room
 from serve.ingress.access import Caller
 from serve.ingress.bodies import ContextIn
@@ -21,7 +22,9 @@ def context_routes(memory: Memory, caller: Caller) -> APIRouter:
     async def context(
         body: ContextIn, scope: Annotated[Scope, Depends(caller.scope)]
     ) -> ContextOut:
-        return ContextOut.of(await memory.context(scope, question_of(body, memory), room_of(body)))
+        question = question_of(body, memory)
+        recalled = await memory.context(scope, question, room_of(body), body.form)
+        return ContextOut.of(recalled, prompt=placed(recalled.context, body.query, body.placement))
 
     return routes
 
