@@ -11,6 +11,7 @@ from pipeline.ids import MessageId
 from pipeline.messages import RECALLED, Message, Role, Scope
 from pipeline.ports import ChatModel
 from pipeline.recall.answer import Answer, answer_of, answer_request, is_grounded, unknown
+from pipeline.recall.forms import Form
 from pipeline.recall.question import Question
 from pipeline.settings import RecallSettings
 from serve.contexts import Contexts, Recalled, Room
@@ -50,7 +51,13 @@ class Answering:
         self._recall = recall
 
     async def asked(
-        self, scope: Scope, question: Question, room: Room, *, conversation: str | None = None
+        self,
+        scope: Scope,
+        question: Question,
+        room: Room,
+        form: Form | None = None,
+        *,
+        conversation: str | None = None,
     ) -> Asked:
         """The question with its context.
 
@@ -62,7 +69,7 @@ class Answering:
             NotFound: as a search.
         """
         self._model()
-        recalled = await self._contexts.of(scope, question, room)
+        recalled = await self._contexts.of(scope, question, room, form)
         return Asked(scope=scope, question=question, recalled=recalled, conversation=conversation)
 
     async def told(self, asked: Asked) -> Told:

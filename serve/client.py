@@ -44,6 +44,8 @@ class ContextOptions(TypedDict, total=False):
     episodic_tokens: int | None
     instruction_tokens: int | None
     scratchpad_tokens: int | None
+    form: str | None
+    placement: str | None
     kinds: Sequence[str]
     filter: Mapping[str, JsonValue] | None
     as_of: str | None

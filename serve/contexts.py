@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from actors.records import Records
 from pipeline.entries import CURRENT, Entry, Kind
 from pipeline.ids import MessageId
-from pipeline.messages import Message, Scope
+from pipeline.messages import Message, Scope, Segment
 from pipeline.ports import Tokenizer
 from pipeline.recall.conflicts import (
     Conflict,
@@ -19,6 +19,7 @@ from pipeline.recall.conflicts import (
     of_question,
 )
 from pipeline.recall.context import Budget, build_context
+from pipeline.recall.forms import Form, form_of
 from pipeline.recall.layers import is_pending
 from pipeline.recall.lines import Remembered
 from pipeline.recall.pad import holding, relevant, standing
@@ -62,6 +63,7 @@ class Recalled:
     language: str
     hits: Sequence[Hit] = ()
     others: Sequence[Entry] = ()
+    form: Form = Form.PLAIN
     conflicts: Sequence[Conflict] = ()
     relevances: Sequence[float | None] = ()
     has_notes: bool = False
@@ -86,8 +88,12 @@ class Contexts:
         self._tokenizer = tokenizer
         self._recall = recall
 
-    async def of(self, scope: Scope, question: Question, room: Room) -> Recalled:
+    async def of(
+        self, scope: Scope, question: Question, room: Room, form: Form | None = None
+    ) -> Recalled:
         """What a model should read to answer the question, within the room.
+
+        Without a form it is the one that the words of the question ask for.
 
         The question's filters narrow what is found; its instant also what was said and what is
         asked for at all times.
@@ -99,6 +105,8 @@ class Contexts:
         hits = await self._searching.search(scope.tenant, [scope.collection], question)
         standing, notes = await self._scratchpad(scope, question, hits)
         recent = await asyncio.to_thread(self._recent, scope, question)
+        asked = form or form_of(question.text)
+        segments = await asyncio.to_thread(self._segments, scope, question, asked)
         sources = {message.id: message for hit in hits for message in hit.sources}
         spoken = language(question.text)
         ranked = [_remembered(hit, sources) for hit in hits]
@@ -110,14 +118,18 @@ class Contexts:
             budget=self._budget(room),
             count=self._tokenizer.count,
             language=spoken,
+            form=asked,
+            segments=segments,
         )
         shown = set(built.entries)
+        begun = [segment.messages[0] for segment in segments]
         told = [one for one in ranked if one.entry.id in shown]
         evidence = _evidence(question, recent, standing=standing, notes=notes, told=told)
         return Recalled(
             context=built,
-            messages={**sources, **{message.id: message for message in recent}},
+            messages={**sources, **{message.id: message for message in (*recent, *begun)}},
             language=spoken,
+            form=asked,
             conflicts=conflicts(evidence, told, language=spoken),
             relevances=[relevance(hit.ranked, hit.score) for hit in hits],
             has_notes=bool(notes),
@@ -135,6 +147,21 @@ class Contexts:
             instruction_tokens=_either(room.instruction_tokens, ours.instruction_tokens),
             scratchpad_tokens=_either(room.scratchpad_tokens, ours.scratchpad_tokens),
         )
+
+    def _segments(self, scope: Scope, question: Question, form: Form) -> list[Segment]:
+        """For a summary that nothing narrows, all segments that hold what was said by then."""
+        is_narrowed = question.where is not None or question.kinds
+        if form is not Form.SUMMARY or is_narrowed:
+            return []
+        until = question.as_of
+        return [
+            segment
+            for segment in self._records.messages.segments(scope)
+            if all(
+                one.redacted_at is None and (until is None or one.said_at <= until)
+                for one in segment.messages
+            )
+        ]
 
     def _recent(self, scope: Scope, question: Question) -> list[Message]:
         """The newest messages up to the instant asked about."""

@@ -155,6 +155,13 @@ class Conflict(TypedDict):
     against: Evidence | None
 
 
+class PromptMessage(TypedDict):
+    """A message for a chat model."""
+
+    role: str
+    content: str
+
+
 class Context(TypedDict):
     """What a model should read, its lines by section, what they cite, and the recall's id."""
 
@@ -166,6 +173,8 @@ class Context(TypedDict):
     entries: list[str]
     messages: list[str]
     conflicts: list[Conflict]
+    form: str
+    prompt: list[PromptMessage]
 
 
 class RecalledEntry(TypedDict):

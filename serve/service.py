@@ -12,6 +12,7 @@ from pipeline.errors import InputError
 from pipeline.ids import EntryId, MessageId
 from pipeline.messages import Message, NewMessage, Scope, Segment, TenantId
 from pipeline.ports import ChatModel, Clock, Tokenizer
+from pipeline.recall.forms import Form
 from pipeline.recall.question import Question
 from pipeline.recall.text import index_text
 from pipeline.runs import LedgerRow
@@ -311,9 +312,11 @@ class Memory:
         question = Question(text=query, limit=limit, statuses=tuple(statuses), kinds=tuple(kinds))
         return await self.searching.search(scope.tenant, [scope.collection], question)
 
-    async def context(self, scope: Scope, question: Question, room: Room) -> Recalled:
+    async def context(
+        self, scope: Scope, question: Question, room: Room, form: Form | None = None
+    ) -> Recalled:
         """What a model should read to answer, within the room. Raises as a search does."""
-        return await self.contexts.of(scope, question, room)
+        return await self.contexts.of(scope, question, room, form)
 
     # Sleep ----------------------------------------------------------------------------------
 

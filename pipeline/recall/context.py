@@ -9,8 +9,9 @@ nothing that is shown is repeated. Knows nothing of stores, models and the clock
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.entries import Entry
-from pipeline.messages import Message
+from pipeline.entries import Entry, Kind
+from pipeline.messages import Message, Segment
+from pipeline.recall.forms import Form, spread
 from pipeline.recall.frame import Words, words_for, zone_name
 from pipeline.recall.layers import (
     is_pending,
@@ -19,6 +20,7 @@ from pipeline.recall.layers import (
     place_memories,
     place_notes,
     place_pending,
+    place_topics,
 )
 from pipeline.recall.lines import Count, Draft, Layout, Remembered
 from pipeline.recall.shown import Context
@@ -30,6 +32,8 @@ INSTRUCTION_SHARE = 0.2
 """The most of a budget that standing instructions take where nothing else is said."""
 SCRATCHPAD_SHARE = 0.1
 """The most of a budget that other items of the scratchpad take where nothing else is said."""
+TOPIC_SHARE = 0.15
+"""The most of a summary's budget that the topics take."""
 PENDING_SHARE = 0.25
 """The most of a budget that messages not yet extracted take, which nothing else can show."""
 LEAST_PENDING_TOKENS = 100
@@ -82,6 +86,8 @@ def build_context(
     budget: Budget,
     count: Count,
     notes: Sequence[Item] = (),
+    form: Form = Form.PLAIN,
+    segments: Sequence[Segment] = (),
     language: str = "en",
 ) -> Context:
     """What fits of instructions, notes, memories and the newest messages, never over the budget.
@@ -96,6 +102,9 @@ def build_context(
         instructions: what always holds, the most important first.
         count: a Tokenizer's ``count``.
         notes: other items of the scratchpad, the most relevant first.
+        form: a timeline has memories and messages in one section, a summary begins with topics and
+            takes memories from the whole of time in turns, those of kind summary before others.
+        segments: of the whole collection, for a summary.
         language: of the question or the collection; Chinese gets a Chinese frame.
     """
     words = words_for(language)
@@ -105,11 +114,16 @@ def build_context(
     newest = sorted(recent, key=lambda one: (one.said_at, one.sequence), reverse=True)
     draft = Draft(tokens=budget.tokens, words=words, opening=_opening(zones, words), count=count)
     zone = next(iter(zones)) if len(zones) == 1 else UTC
-    layout = Layout(words=words, with_zone=len(zones) > 1, zone=zone)
+    layout = Layout(
+        words=words, with_zone=len(zones) > 1, zone=zone, is_timeline=form is Form.TIMELINE
+    )
     place_instructions(draft, instructions, layout, most=budget.for_instructions)
     pending = [one for one in newest if is_pending(one)]
     spent = place_pending(draft, pending, layout, most=budget.for_pending)
     place_notes(draft, notes, layout, most=budget.for_notes)
+    if form is Form.SUMMARY:
+        place_topics(draft, segments, layout, most=int(budget.tokens * TOPIC_SHARE))
+        ranked = _over_the_whole(ranked)
     place_memories(draft, ranked, layout, most=budget.for_memories)
     extracted = [one for one in newest if not is_pending(one)]
     place_extracted(draft, extracted, layout, most=budget.working_memory_tokens - spent)
@@ -123,6 +137,16 @@ def _fitted(draft: Draft, tokens: int) -> Context:
         draft.take_back()
         context = draft.context()
     return context
+
+
+def _over_the_whole(ranked: Sequence[Remembered]) -> list[Remembered]:
+    summaries = [one for one in ranked if one.entry.kind is Kind.SUMMARY]
+    others = [one for one in ranked if one.entry.kind is not Kind.SUMMARY]
+    return [
+        one
+        for some in (summaries, others)
+        for one in spread(some, place=lambda each: each.entry.order)
+    ]
 
 
 def _opening(zones: set[str], words: Words) -> str:

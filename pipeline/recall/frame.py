@@ -24,7 +24,9 @@ class Section(StrEnum):
 
     INSTRUCTIONS = "instructions"
     SCRATCHPAD = "scratchpad"
+    TOPICS = "topics"
     EPISODIC = "episodic"
+    TIMELINE = "timeline"
     WORKING_MEMORY = "working_memory"
 
 
@@ -45,6 +47,8 @@ ENGLISH = Words(
     titles={
         Section.INSTRUCTIONS: "## Standing instructions",
         Section.SCRATCHPAD: "## Notes",
+        Section.TOPICS: "## Topics",
+        Section.TIMELINE: "## Timeline, oldest first",
         Section.EPISODIC: "## Memories",
         Section.WORKING_MEMORY: "## Latest messages",
     },
@@ -63,6 +67,8 @@ CHINESE = Words(
     titles={
         Section.INSTRUCTIONS: "## 长期指示",
         Section.SCRATCHPAD: "## 便笺",
+        Section.TOPICS: "## 话题",
+        Section.TIMELINE: "## 时间线（由早到晚）",
         Section.EPISODIC: "## 记忆",
         Section.WORKING_MEMORY: "## 最近的消息",
     },

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from pipeline.entries import Entry
-from pipeline.messages import Message, MessageState
+from pipeline.messages import Message, MessageState, Segment
+from pipeline.recall.forms import spread
 from pipeline.recall.frame import QUOTE, Section, said
 from pipeline.recall.lines import Draft, Layout, Line, Remembered, tag_text
 from pipeline.scratchpad import Item
@@ -30,6 +31,13 @@ def place_instructions(
         for one in instructions
     ]
     place(draft, lines, most=most)
+
+
+def place_topics(draft: Draft, segments: Sequence[Segment], layout: Layout, *, most: int) -> None:
+    """What was talked about, taken from all stretches of time in turns."""
+    told = [one for one in segments if one.topic.strip()]
+    chosen = spread(told, place=lambda one: one.messages[0].said_at)
+    place(draft, [layout.of_segment(one) for one in chosen], most=most)
 
 
 def place_notes(draft: Draft, notes: Sequence[Item], layout: Layout, *, most: int) -> None:

@@ -10,8 +10,8 @@ from datetime import datetime
 
 from pipeline.entries import Entry
 from pipeline.ids import EntryId, MessageId, identity
-from pipeline.messages import Message
-from pipeline.recall.frame import Section, Words, day, quoted, said, time_of_day, zone_name
+from pipeline.messages import Message, Segment
+from pipeline.recall.frame import Section, Words, day, inline, quoted, said, time_of_day, zone_name
 from pipeline.recall.shown import Citation, Context, Part
 from pipeline.scratchpad import Item
 
@@ -128,11 +128,15 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """How entries, messages and items become lines; ``zone`` is that of what names none."""
+    """How entries, messages and items become lines; ``zone`` is that of what names none.
+
+    In a timeline memories and messages stand in one section, in order of time.
+    """
 
     words: Words
     with_zone: bool
     zone: str = "UTC"
+    is_timeline: bool = False
 
     def of_entry(self, remembered: Remembered, section: Section) -> Line:
         """An entry's line; a source message that equals it counts as quoted."""
@@ -141,7 +145,7 @@ class Layout:
         same = identity(entry.text, "", "")
         return Line(
             key=identity(entry.text, entry.speaker, ""),
-            section=section,
+            section=self._section(section),
             order=(entry.order.said_at, entry.order.sequence, entry.order.ordinal),
             day=self._day(entry.said_at, entry.zone),
             text=body + self.words.status[entry.status],
@@ -157,12 +161,24 @@ class Layout:
         body = said(message.speaker, message.content if text is None else text, words=self.words)
         return Line(
             key=message.id,
-            section=Section.WORKING_MEMORY,
+            section=self._section(Section.WORKING_MEMORY),
             order=(message.said_at, message.sequence, 0),
             day=self._day(message.said_at, message.zone),
             text=f"{time_of_day(message.said_at, message.zone)} {body}",
             messages=(message.id,),
             quotes=(message.id,) if text is None else (),
+        )
+
+    def of_segment(self, segment: Segment) -> Line:
+        """The line of a segment's topic, which leads to the message that it began with."""
+        first = segment.messages[0]
+        return Line(
+            key=segment.id,
+            section=Section.TOPICS,
+            order=(first.said_at, first.sequence, 0),
+            day=self._day(first.said_at, first.zone),
+            text=inline(segment.topic),
+            messages=(first.id,),
         )
 
     def of_item(self, item: Item, section: Section) -> Line:
@@ -176,6 +192,10 @@ class Layout:
             entries=item.entries,
             messages=item.sources,
         )
+
+    def _section(self, section: Section) -> Section:
+        in_time = (Section.EPISODIC, Section.WORKING_MEMORY)
+        return Section.TIMELINE if self.is_timeline and section in in_time else section
 
     def _day(self, moment: datetime, zone: str) -> str:
         return f"{day(moment, zone)} {zone_name(zone)}" if self.with_zone else day(moment, zone)

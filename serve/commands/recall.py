@@ -91,6 +91,9 @@ def context(
     ] = None,
     where: FilterOption = None,
     as_of: AsOfOption = None,
+    form: Annotated[
+        str | None, typer.Option(help="plain, timeline or summary; else by the question's words.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print what a model should read to answer a question."""
@@ -102,6 +105,7 @@ def context(
             budget_tokens=budget,
             filter=read_filter(where),
             as_of=as_of,
+            form=form,
         )
     if as_json:
         screen.document(found)

@@ -85,6 +85,7 @@ def answer_routes(memory: Memory, caller: Caller) -> APIRouter:
             scope,
             question_of(body, memory),
             room_of(body),
+            body.form,
             conversation=body.conversation if body.store else None,
         )
         found = asked.recalled

@@ -13,6 +13,8 @@ from pydantic import (
 
 from pipeline.entries import Kind, Status
 from pipeline.names import MOST_CHARS, check_name
+from pipeline.recall.forms import Form
+from pipeline.recall.placement import Placement
 from pipeline.storable import check_json, check_text
 
 HIGHEST_SEQUENCE = 2**63 - 1
@@ -153,6 +155,8 @@ class ContextIn(AskIn):
     episodic_tokens: LayerTokens | None = None
     instruction_tokens: LayerTokens | None = None
     scratchpad_tokens: LayerTokens | None = None
+    form: Form | None = None
+    placement: Placement | None = None
 
 
 class AnswerIn(ContextIn):

@@ -1,11 +1,12 @@
 """Replies of a context: its lines by section, and where it is not of one mind."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from pipeline.ids import MessageId
 from pipeline.messages import Message
 from pipeline.recall.conflicts import Conflict, Evidence, Layer
+from pipeline.recall.placement import PromptMessage
 from pipeline.recall.shown import Citation
 from serve.contexts import Recalled
 from serve.ingress.views import Instant, SourceOut, View
@@ -62,8 +63,18 @@ class ConflictOut(View):
         )
 
 
+class PromptOut(View):
+    """A message for a chat model."""
+
+    role: str
+    content: str
+
+
 class ContextOut(View):
-    """What a model should read: text ready for a prompt, and its lines by section."""
+    """What a model should read: text ready for a prompt, and its lines by section.
+
+    ``prompt`` holds it with the question as messages, where a placement was asked for.
+    """
 
     recall: str
     text: str
@@ -73,9 +84,11 @@ class ContextOut(View):
     entries: list[str]
     messages: list[str]
     conflicts: list[ConflictOut]
+    form: str
+    prompt: list[PromptOut]
 
     @classmethod
-    def of(cls, recalled: Recalled, *, recall: str) -> Self:
+    def of(cls, recalled: Recalled, *, recall: str, prompt: Sequence[PromptMessage] = ()) -> Self:
         """The context's view."""
         context, messages = recalled.context, recalled.messages
         return cls(
@@ -90,6 +103,8 @@ class ContextOut(View):
             entries=list(context.entries),
             messages=list(context.messages),
             conflicts=[ConflictOut.of(one, messages) for one in recalled.conflicts],
+            form=recalled.form.value,
+            prompt=[PromptOut(role=one.role.value, content=one.content) for one in prompt],
         )
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 
 from pipeline.messages import Scope
+from pipeline.recall.placement import placed
 from serve.contexts import Room
 from serve.ingress.access import Caller
 from serve.ingress.bodies import ContextIn
@@ -22,9 +23,11 @@ def context_routes(memory: Memory, caller: Caller) -> APIRouter:
         body: ContextIn, scope: Annotated[Scope, Depends(caller.scope)]
     ) -> ContextOut:
         asked = memory.recalls.asked(scope.tenant, [scope.collection], body.query)
-        recalled = await memory.context(scope, question_of(body, memory), room_of(body))
+        question = question_of(body, memory)
+        recalled = await memory.context(scope, question, room_of(body), body.form)
         recall = memory.recalls.shown(asked, recalled.context, recalled.hits, recalled.others)
-        return ContextOut.of(recalled, recall=recall)
+        prompt = placed(recalled.context, body.query, body.placement)
+        return ContextOut.of(recalled, recall=recall, prompt=prompt)
 
     return routes
 

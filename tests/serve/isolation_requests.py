@@ -344,6 +344,8 @@ class _Asked:
         }
         if self._dice.often(0.3):
             body |= {"budget_tokens": self._dice.number(50, 3000), "episodic_tokens": 500}
+        if self._dice.often(0.3):
+            body |= {"form": self._dice.one(("timeline", "summary")), "placement": "user"}
         return body
 
     def answer(self) -> Json:

@@ -206,3 +206,34 @@ def test_what_the_question_asks_for_stands_above_a_standing_instruction(house: A
 
     assert (found["stands"]["layer"], found["stands"]["said_at"]) == ("question", None)
     assert "3 lines" in found["against"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("query", "form", "part"),
+    [
+        ("In what order did I visit the harbours?", "timeline", "timeline"),
+        ("总结一下港口的事。", "summary", "topics"),
+        ("Which harbour?", "plain", "episodic"),
+    ],
+)
+def test_the_words_of_a_question_choose_the_form(
+    house: Any, query: str, form: str, part: str
+) -> None:
+    told(house, "I visited the old harbour of Bergen. 我去了老港口。")
+    told(house, "I visited the new harbour of Oslo. 我去了新港口。")
+
+    found = context(house, query, placement="user")
+
+    assert found["form"] == form
+    assert found["parts"][part][0]["sources"][0]["sequence"]
+    assert found["prompt"] == [{"role": "user", "content": f"{found['text']}\n\n{query}"}]
+
+
+def test_a_form_can_be_asked_for_and_an_unknown_one_is_refused(house: Any) -> None:
+    told(house, "I visited the old harbour.")
+
+    found = context(house, "Which harbour?", form="timeline")
+    reply = house.client.post(f"{MARA}/context", json={"query": "x", "form": "poem"})
+
+    assert (found["form"], set(found["parts"]), found["prompt"]) == ("timeline", {"timeline"}, [])
+    assert (reply.status_code, reply.json()["error"]["field"]) == (422, "form")

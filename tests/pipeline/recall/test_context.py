@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from pipeline.entries import Entry, Kind, OrderKey, Status, Writer
-from pipeline.ids import EntryId, ItemId, MessageId
-from pipeline.messages import Message, MessageState, Role
+from pipeline.ids import EntryId, ItemId, MessageId, SegmentId
+from pipeline.messages import Message, MessageState, Role, Segment
 from pipeline.recall.context import Budget, build_context
+from pipeline.recall.forms import Form
 from pipeline.recall.frame import Section
 from pipeline.recall.lines import Remembered
 from pipeline.recall.shown import Context
@@ -421,3 +422,72 @@ def test_notes_take_a_tenth_unless_more_is_said() -> None:
 
     assert 0 < len(few.citations) < len(many.citations) < 30
     assert words([few.parts[0].text])[0] <= 50
+
+
+def test_a_timeline_has_memories_and_messages_in_one_section_in_order_of_time() -> None:
+    ranked = [
+        Remembered(entry=entry("b", "Anna sold it.", day=3)),
+        Remembered(entry=entry("a", "Anna bought a boat.", day=1)),
+    ]
+    recent = [message("m9", "I miss it.", day=2, state=MessageState.ACCEPTED)]
+
+    context = build_context(
+        ranked=ranked,
+        recent=recent,
+        instructions=[],
+        budget=ROOMY,
+        count=words,
+        language="zh",
+        form=Form.TIMELINE,
+    )
+
+    (part,) = context.parts
+    assert part.section is Section.TIMELINE
+    assert [line.rstrip() for line in part.text.splitlines()] == [
+        "## 时间线（由早到晚）",
+        "2024-05-01",
+        "[1] Anna bought a boat.",
+        "2024-05-02",
+        "[2] 20:00 Anna：I miss it.",
+        "2024-05-03",
+        "[3] Anna sold it.",
+    ]
+
+
+def segment(day: int, topic: str) -> Segment:
+    return Segment(
+        id=SegmentId(f"s{day}"),
+        conversation="c",
+        topic=topic,
+        messages=(message(f"m{day}", day=day), message(f"n{day}", day=day)),
+    )
+
+
+def test_a_summary_has_topics_and_memories_of_all_times() -> None:
+    ranked = [
+        Remembered(entry=entry(f"e{day}", f"Anna owns kettle {day}.", day=day))
+        for day in range(28, 0, -1)
+    ]
+    summary = Remembered(
+        entry=entry("s", "Anna collects kettles.", day=9, kind=Kind.SUMMARY, speaker="")
+    )
+    segments = [segment(day, f"kettles {day}") for day in range(1, 28)] + [segment(28, " ")]
+
+    context = build_context(
+        ranked=[*ranked, summary],
+        recent=[],
+        instructions=[],
+        budget=Budget(tokens=300, working_memory_tokens=0),
+        count=words,
+        form=Form.SUMMARY,
+        segments=segments,
+    )
+
+    topics, memories = context.parts
+    assert topics.section is Section.TOPICS
+    assert words([topics.text])[0] <= 45
+    assert all(len(line.messages) == 1 for line in topics.citations)
+    days = [int(line.entries[0][1:]) for line in memories.citations if line.entries != ("s",)]
+    assert len(days) < len(memories.citations) < 28
+    assert min(days) < 4
+    assert max(days) > 25
