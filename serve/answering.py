@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from pipeline.awake.normalise import RawMessage
-from pipeline.chat import ChatReply
-from pipeline.errors import InputError
+from pipeline.chat import ChatPurpose, ChatReply, ChatRequest, Spent
+from pipeline.errors import InputError, MalformedReply
 from pipeline.ids import MessageId
 from pipeline.messages import RECALLED, Message, Role, Scope
 from pipeline.ports import ChatModel
@@ -18,6 +18,8 @@ from serve.contexts import Contexts, Recalled, Room
 
 Store = Callable[[Scope, Sequence[RawMessage], str], Awaitable[list[Message]]]
 """Accepts messages of a conversation."""
+Spend = Callable[[Scope, Spent], Awaitable[None]]
+"""Records what a call took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +45,17 @@ class Answering:
     """Answers questions to one tenant's collection per call."""
 
     def __init__(
-        self, *, contexts: Contexts, store: Store, chat: ChatModel | None, recall: RecallSettings
+        self,
+        *,
+        contexts: Contexts,
+        store: Store,
+        spend: Spend,
+        chat: ChatModel | None,
+        recall: RecallSettings,
     ) -> None:
         self._contexts = contexts
         self._store = store
+        self._spend = spend
         self._chat = chat
         self._recall = recall
 
@@ -99,8 +108,19 @@ class Answering:
             language=recalled.language,
             max_tokens=self._recall.answer_tokens,
         )
-        reply = await self._model().reply(request)
+        reply = await self._reply(asked.scope, request)
         return answer_of(reply.text, recalled.context, language=recalled.language), reply
+
+    async def _reply(self, scope: Scope, request: ChatRequest) -> ChatReply:
+        """The model's reply; it counts whatever was in it."""
+        try:
+            reply = await self._model().reply(request)
+        except MalformedReply as error:
+            if error.call is not None:
+                await self._spend(scope, _spent(error.call))
+            raise
+        await self._spend(scope, _spent(reply))
+        return reply
 
     def _model(self) -> ChatModel:
         if self._chat is None:
@@ -110,6 +130,10 @@ class Answering:
                 field="chat",
             )
         return self._chat
+
+
+def _spent(reply: ChatReply) -> Spent:
+    return Spent.nothing(ChatPurpose.ANSWER, reply.model).and_for(reply, is_repair=False)
 
 
 _TAG = re.compile(r"\s?\[\d+\]")

@@ -7,6 +7,7 @@ from datetime import datetime
 from actors.records import Records
 from pipeline.awake.normalise import RawMessage, normalise
 from pipeline.awake.supported import Offered
+from pipeline.chat import Spent
 from pipeline.entries import Entry, EntryChange, EntryVersion, Kind, Status
 from pipeline.errors import InputError
 from pipeline.ids import EntryId, MessageId
@@ -91,7 +92,11 @@ class Memory:
             settings=self.settings,
         )
         self.answering = Answering(
-            contexts=self.contexts, store=self._keep, chat=chat, recall=recall
+            contexts=self.contexts,
+            store=self._keep,
+            spend=self._spend,
+            chat=chat,
+            recall=recall,
         )
         self.scratchpads = Scratchpads(
             records=records,
@@ -148,6 +153,10 @@ class Memory:
         accepted = await asyncio.to_thread(write)
         self._backpressure.accepted(scope.tenant, len(accepted))
         return accepted
+
+    async def _spend(self, scope: Scope, spent: Spent) -> None:
+        """Records what a call took."""
+        await asyncio.to_thread(self._records.usage.spend, scope, spent, now=self._clock.now())
 
     async def _keep(
         self, scope: Scope, said: Sequence[RawMessage], conversation: str

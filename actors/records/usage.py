@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from actors.records.engine import EVERY_TENANT, reading
+from actors.records.engine import EVERY_TENANT, reading, writing
 from actors.records.failures import retrying
 from actors.records.tables import usage
 from pipeline.chat import Spent
@@ -65,6 +65,11 @@ class SqlUsage:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+
+    def spend(self, scope: Scope, spent: Spent, *, now: datetime) -> None:
+        """Adds calls that belong to no step."""
+        with writing(self._engine, scope.tenant) as connection:
+            add_usage(connection, scope, [spent], {}, now=now)
 
     def usage(
         self,

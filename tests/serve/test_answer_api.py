@@ -6,7 +6,8 @@ from typing import Any, cast
 import pytest
 
 from actors.fakes import Scripted, ScriptedChat
-from pipeline.errors import InputError, ModelError, StoreError
+from pipeline.chat import ChatReply
+from pipeline.errors import InputError, MalformedReply, ModelError, StoreError
 from pipeline.settings import RecallSettings
 from serve.answer_client import answer as ask
 from serve.answering import Answering
@@ -34,6 +35,7 @@ def answers_with(house: Any, chat: ScriptedChat | None, *, floor: float | None =
     house.memory.answering = Answering(
         contexts=house.memory.contexts,
         store=house.memory._keep,
+        spend=house.memory._spend,
         chat=chat,
         recall=RecallSettings(answer_min_score=floor),
     )
@@ -77,6 +79,32 @@ def test_an_answer_cites_entries_and_messages(
     assert found["tokens_in"] > 0
     assert found["messages"] == []
     assert said in chat.asked[0].user
+
+
+def spent(house: Any) -> list[tuple[str, int, int, int]]:
+    """Purpose, calls, tokens in and out, as the usage has them."""
+    rows = house.client.get("/v1/usage").json()["usage"]
+    return [(row["purpose"], row["calls"], row["tokens_in"], row["tokens_out"]) for row in rows]
+
+
+def test_the_tokens_of_an_answer_are_counted(house: Any) -> None:
+    told(house, "I keep herons.")
+    model(house, "Herons [1].")
+
+    found = answer(house, "What does Mara keep?")
+
+    assert spent(house) == [("answer", 1, found["tokens_in"], found["tokens_out"])]
+
+
+def test_so_are_those_of_a_reply_that_is_none(house: Any) -> None:
+    told(house, "I keep herons.")
+    call = ChatReply(text="", model="scripted-chat", tokens_in=7, tokens_out=2)
+    model(house, MalformedReply("expected a text, got none", raw="", call=call))
+
+    (_, (name, _)) = events(house, "What does Mara keep?")
+
+    assert name == "error"
+    assert spent(house) == [("answer", 1, 7, 2)]
 
 
 def test_what_memory_does_not_hold_is_not_known(house: Any) -> None:
