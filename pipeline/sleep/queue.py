@@ -115,16 +115,12 @@ def _grouped(older: Indices, newer: Indices, scores: Scores) -> list[Queued]:
     candidates, cosines, targets = newer.tolist(), scores.tolist(), older.tolist()
     result, begin = [], 0
     for end in ends:
-        # Of a pair that comes twice the first, most similar one stays.
-        unique: dict[int, float] = {}
-        for place in range(begin, end):
-            unique.setdefault(candidates[place], cosines[place])
-        result.append(
-            Queued(
-                target=targets[begin],
-                candidates=tuple(unique),
-                scores=tuple(unique.values()),
-            )
-        )
+        own, weights = candidates[begin:end], cosines[begin:end]
+        if len(set(own)) < len(own):
+            # Of a pair that comes twice the first, most similar one stays.
+            first = dict(zip(reversed(own), reversed(weights), strict=True))
+            own = list(dict.fromkeys(own))
+            weights = [first[candidate] for candidate in own]
+        result.append(Queued(target=targets[begin], candidates=tuple(own), scores=tuple(weights)))
         begin = end
     return result
