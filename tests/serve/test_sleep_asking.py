@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 from nights import Nights
+from statements import statement
 from telling import NOON, note, remember, texts
 
 from actors.decider_chat import ChatDecider
@@ -28,13 +29,9 @@ from pipeline.entries import (
     Delete,
     Entry,
     Ignore,
-    Kind,
-    OrderKey,
-    Status,
     Writer,
 )
 from pipeline.errors import ModelError, StoreError
-from pipeline.ids import EntryId
 from pipeline.messages import Scope, TenantId
 from pipeline.ports import SleepStore
 from pipeline.runs import LedgerRow
@@ -187,23 +184,7 @@ def case_of(name: str) -> Case:
 
 
 def entry(name: str, text: str, day: int) -> Entry:
-    said_at = NOON + timedelta(days=day)
-    return Entry(
-        id=EntryId(name),
-        version=1,
-        text=text,
-        kind=Kind.FACT,
-        status=Status.ACTIVE,
-        speaker="Ida",
-        said_at=said_at,
-        zone="UTC",
-        language="en",
-        order=OrderKey(said_at=said_at, sequence=day, ordinal=0),
-        valid_from=said_at,
-        sources=(),
-        written_by=Writer.INGEST,
-        written_at=said_at,
-    )
+    return statement(name, text, start=NOON, day=day, speaker="Ida")
 
 
 class NotedStore(SleepStore):

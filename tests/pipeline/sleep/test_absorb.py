@@ -1,7 +1,9 @@
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-from pipeline.entries import Entry, Kind, OrderKey, Status, Writer
+from statements import statement
+
+from pipeline.entries import Entry, Kind, Status, Writer
 from pipeline.ids import EntryId, MessageId
 from pipeline.sleep.absorb import absorbed, absorbed_by
 
@@ -9,23 +11,7 @@ NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
 
 
 def _entry(name: str, text: str, *, day: int = 0) -> Entry:
-    said_at = NOON + timedelta(days=day)
-    return Entry(
-        id=EntryId(name),
-        version=1,
-        text=text,
-        kind=Kind.FACT,
-        status=Status.ACTIVE,
-        speaker="Ida",
-        said_at=said_at,
-        zone="UTC",
-        language="en",
-        order=OrderKey(said_at=said_at, sequence=day, ordinal=0),
-        valid_from=said_at,
-        sources=(MessageId("m"),),
-        written_by=Writer.INGEST,
-        written_at=said_at,
-    )
+    return statement(name, text, start=NOON, day=day, speaker="Ida", sources=(MessageId("m"),))
 
 
 def test_only_what_the_same_speaker_said_and_no_user_wrote_is_absorbed() -> None:

@@ -2,16 +2,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from statements import compared, statement
 
 from pipeline.entries import (
-    Candidate,
     Case,
     Decision,
     Delete,
     Entry,
     Ignore,
     Kind,
-    OrderKey,
     Status,
     Update,
     Writer,
@@ -23,31 +22,13 @@ SAID_AT = datetime(2024, 3, 1, 8, tzinfo=UTC)
 
 
 def _entry(name: str, text: str, day: int = 0) -> Entry:
-    said_at = SAID_AT + timedelta(days=day)
-    return Entry(
-        id=EntryId(name),
-        version=1,
-        text=text,
-        kind=Kind.FACT,
-        status=Status.ACTIVE,
-        speaker="user",
-        said_at=said_at,
-        zone="UTC",
-        language="en",
-        order=OrderKey(said_at=said_at, sequence=day, ordinal=0),
-        valid_from=said_at,
-        sources=(),
-        written_by=Writer.INGEST,
-        written_at=said_at,
-    )
+    return statement(name, text, start=SAID_AT, day=day)
 
 
 def _case(target: str, *newer: str) -> Case:
-    candidates = tuple(
-        Candidate(entry=_entry(f"c{day}", text, day), similarity=0.9)
-        for day, text in enumerate(newer, 1)
+    return compared(
+        _entry("t", target), *(_entry(f"c{n}", text, n) for n, text in enumerate(newer, 1))
     )
-    return Case(target=_entry("t", target), candidates=candidates)
 
 
 BOAT = _case("Ida has a boat.", "Ida's boat Petrel has no engine.", "Ida's boat is 9 m long.")

@@ -5,9 +5,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
+from statements import compared, statement
 
 from actors.decider_chat import ChatDecider
 from actors.fake_chat import FakeChat
@@ -15,16 +16,12 @@ from actors.fakes import Scripted, ScriptedChat
 from pipeline.chat import ChatPurpose, ChatReply, ChatRequest
 from pipeline.deciding import DecisionLimits, Ruling
 from pipeline.entries import (
-    Candidate,
     Case,
     Delete,
     Entry,
     Ignore,
-    Kind,
-    OrderKey,
     Status,
     Update,
-    Writer,
 )
 from pipeline.errors import (
     LimitError,
@@ -43,31 +40,13 @@ TENANT = TenantId("acme")
 
 
 def entry(name: str, text: str, day: int = 0, *, speaker: str = "Mara") -> Entry:
-    said_at = MONDAY + timedelta(days=day)
-    return Entry(
-        id=EntryId(name),
-        version=1,
-        text=text,
-        kind=Kind.FACT,
-        status=Status.ACTIVE,
-        speaker=speaker,
-        said_at=said_at,
-        zone="UTC",
-        language="en",
-        order=OrderKey(said_at=said_at, sequence=day, ordinal=0),
-        valid_from=said_at,
-        sources=(),
-        written_by=Writer.INGEST,
-        written_at=said_at,
-    )
+    return statement(name, text, start=MONDAY, day=day, speaker=speaker)
 
 
 def case(target: str, *newer: str) -> Case:
-    candidates = tuple(
-        Candidate(entry=entry(f"c{day}", text, day), similarity=0.9)
-        for day, text in enumerate(newer, 1)
+    return compared(
+        entry("t", target), *(entry(f"c{n}", text, n) for n, text in enumerate(newer, 1))
     )
-    return Case(target=entry("t", target), candidates=candidates)
 
 
 BOAT = case("Ida has a boat.", "Ida's boat Petrel has no engine.", "Ida's boat is 9 m long.")
