@@ -13,28 +13,16 @@ from benchmarks.ingesting.cost import walking
 from benchmarks.ingesting.fairness import fairness
 from benchmarks.ingesting.floor import against_the_models
 from benchmarks.ingesting.scaling import scaling
+from benchmarks.measured import show_measured
 from benchmarks.stand_in import EMBEDDED, Stores
-from pipeline.evaluate.report import Claim, Report
-from serve.evaluation.machine import machine
-from serve.evaluation.screen import show
+from pipeline.evaluate.report import Claim
 from serve.local.home import models_dir
-from serve.version import VERSION
 
 
 def main() -> None:
     """Measures, prints a table, and with ``--json`` ends with one line."""
     args = _arguments()
-    parts = _parts(args)
-    chosen = args.only.split(",") if args.only else list(parts)
-    claims = [claim for name in chosen for claim in parts[name]()]
-    report = Report(
-        name="ingest",
-        version=VERSION,
-        config={"parts": list(chosen), "quick": args.quick},
-        machine=machine(),
-        claims=tuple(claims),
-    )
-    show(report, as_json=args.json)
+    show_measured("ingest", _parts(args), args)
 
 
 def _arguments() -> argparse.Namespace:

@@ -7,29 +7,17 @@ load comes from this machine.
 import argparse
 from collections.abc import Callable
 
+from benchmarks.measured import show_measured
 from benchmarks.sleeping.deciding import scaling
 from benchmarks.sleeping.job import again
 from benchmarks.sleeping.neighbours import comparing, inverting
-from pipeline.evaluate.report import Claim, Report
-from serve.evaluation.machine import machine
-from serve.evaluation.screen import show
-from serve.version import VERSION
+from pipeline.evaluate.report import Claim
 
 
 def main() -> None:
     """Measures, prints a table, and with ``--json`` ends with one line."""
     args = _arguments()
-    parts = _parts(is_quick=args.quick)
-    chosen = args.only.split(",") if args.only else list(parts)
-    claims = [claim for name in chosen for claim in parts[name]()]
-    report = Report(
-        name="sleep",
-        version=VERSION,
-        config={"parts": list(chosen), "quick": args.quick},
-        machine=machine(),
-        claims=tuple(claims),
-    )
-    show(report, as_json=args.json)
+    show_measured("sleep", _parts(is_quick=args.quick), args)
 
 
 def _arguments() -> argparse.Namespace:
